@@ -1,0 +1,1 @@
+//! fabricsim-core: a packet-level simulator of AI-training fabrics.
