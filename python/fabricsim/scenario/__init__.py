@@ -1,0 +1,1 @@
+"""Scenarios: frozen, validated descriptions of a run."""

@@ -1,0 +1,129 @@
+"""Ranges of fields, declared once: each checks a value, says in words what it allows, and gives its JSON Schema.
+
+Used as `radix: Annotated[int, Whole(2, 128, step=2)] = 12`. The words feed the error message, `fabricsim explain` and
+the documentation. A `word` is a text accepted beside the range: `Whole(1, 1024, word="auto")`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from fabricsim.scenario.part import refusal
+from fabricsim.scenario.units import Quantity
+
+
+class Allowed(ABC):
+    """What a field accepts; subclasses hold the limits and are put into `Annotated`."""
+
+    word: str | None
+
+    @property
+    @abstractmethod
+    def _values(self) -> str:
+        """The range in words, without the `word`."""
+
+    @abstractmethod
+    def _check(self, value: object) -> object:
+        """Return the value to keep, or refuse it."""
+
+    @abstractmethod
+    def _json_schema(self) -> JsonSchemaValue:
+        """Return the JSON Schema of the range, without the `word`."""
+
+    @property
+    def words(self) -> str:
+        """The range in words."""
+        return self._values + (f', or "{self.word}"' if self.word else "")
+
+    def _validate(self, value: object) -> object:
+        return value if self.word is not None and value == self.word else self._check(value)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        serialized = core_schema.plain_serializer_function_ser_schema(_serialized, when_used="json")
+        return core_schema.no_info_plain_validator_function(self._validate, serialization=serialized)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        described = self._json_schema()
+        return {"anyOf": [{"const": self.word}, described]} if self.word else described
+
+
+def _serialized(value: object) -> object:
+    return str(value) if isinstance(value, Quantity) else value
+
+
+@dataclass(frozen=True)
+class Whole(Allowed):
+    """An integer from `low` to `high` in steps; true and false are no integers, nor is 12.0."""
+
+    low: int
+    high: int
+    step: int = 1
+    word: str | None = None
+
+    @property
+    def _values(self) -> str:
+        kind = {1: "an integer", 2: "an even integer"}.get(self.step, f"a multiple of {self.step}")
+        return f"{kind} from {self.low} to {self.high}"
+
+    def _check(self, value: object) -> int:
+        if isinstance(value, bool | Quantity) or not isinstance(value, int):
+            raise refusal(value, self.words)
+        if not self.low <= value <= self.high or value % self.step:
+            raise refusal(value, self.words)
+        return int(value)
+
+    def _json_schema(self) -> JsonSchemaValue:
+        step = {} if self.step == 1 else {"multipleOf": self.step}
+        return {"type": "integer", "minimum": self.low, "maximum": self.high, **step}
+
+
+@dataclass(frozen=True)
+class Real(Allowed):
+    """A finite number above `above` and at most `high`."""
+
+    above: float
+    high: float
+    word: str | None = None
+
+    @property
+    def _values(self) -> str:
+        return f"a number above {self.above:g}, at most {self.high:g}"
+
+    def _check(self, value: object) -> float:
+        if isinstance(value, bool | Quantity) or not isinstance(value, int | float):
+            raise refusal(value, self.words)
+        if not math.isfinite(value) or not self.above < value <= self.high:
+            raise refusal(value, self.words)
+        return float(value)
+
+    def _json_schema(self) -> JsonSchemaValue:
+        return {"type": "number", "exclusiveMinimum": self.above, "maximum": self.high}
+
+
+@dataclass(frozen=True)
+class Between(Allowed):
+    """A quantity with a unit from `low` to `high`, both included; their class says which unit."""
+
+    low: Quantity
+    high: Quantity
+    word: str | None = None
+
+    @property
+    def _values(self) -> str:
+        return f"{self.low.noun} from {self.low} to {self.high}"
+
+    def _check(self, value: object) -> Quantity:
+        kept = type(self.low).validate(value)
+        if not self.low <= kept <= self.high:
+            raise refusal(str(kept), self.words)
+        return kept
+
+    def _json_schema(self) -> JsonSchemaValue:
+        return type(self.low).text_schema()
