@@ -40,10 +40,15 @@ def used_modules(rust: str) -> set[str]:
     return modules
 
 
+def core_files() -> list[Path]:
+    """The core's files without those that hold nothing but tests."""
+    return [path for path in CORE.rglob("*.rs") if path.stem != "tests"]
+
+
 def core_arrows() -> dict[str, set[str]]:
     """Which top-level module of the core uses which others."""
     arrows: dict[str, set[str]] = {}
-    for path in CORE.rglob("*.rs"):
+    for path in core_files():
         module = path.relative_to(CORE).parts[0].removesuffix(".rs")
         if module != "lib":
             arrows.setdefault(module, set()).update(used_modules(without_tests(path.read_text())) - {module})
@@ -128,6 +133,7 @@ SOURCES = sorted(
         ("docs", "*.py"),
     )
     for path in (ROOT / folder).rglob(pattern)
+    if path.name != "tests.rs"
 )
 
 
