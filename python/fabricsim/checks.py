@@ -1,0 +1,140 @@
+"""The physics no run may break, and the word about a run that did not finish. Every run is held to these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fabricsim import metrics
+from fabricsim.errors import BoundViolationError, UnfinishedError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from fabricsim.results import Results
+
+# How many flows or ports an error names.
+NAMED = 5
+
+# The printed bound of the Ofan paper's Appendix A lies one gap (0.2 ns in 17 us) above the model's true minimum
+# (load_balancing.md, section 7.3), so this much below it is allowed.
+BOUND_SLACK = 1.2e-5
+
+
+def check(results: Results) -> None:
+    """Raise unless the run finished within the bounds of physics.
+
+    Raises:
+        UnfinishedError: a flow did not deliver (or acknowledge) everything; names flows and the ports that dropped.
+        BoundViolationError: packets were lost from the count, a flow beat its ideal time, the CCT beat its lower bound
+            or a link carried more than its rate: an error of the simulator, not of the scenario.
+
+    """
+    violations = [
+        *_conservation(results),
+        *_flows_too_fast(results),
+        *_cct_too_short(results),
+        *_links_too_full(results),
+    ]
+    if violations:
+        raise BoundViolationError("the run breaks physical bounds:\n  " + "\n  ".join(violations), results=results)
+    if results.summary["unfinished_count"]:
+        raise UnfinishedError(_unfinished(results), results=results)
+
+
+def _unfinished(results: Results) -> str:
+    import polars as pl
+
+    summary = results.summary
+    acks = results.scenario.transport.acks == "per-packet"
+    stuck = metrics.unacknowledged(results.flows) if acks else metrics.unfinished(results.flows)
+    why = {
+        "stuck": "nothing is left to happen",
+        "time-limit": f"the time limit of {results.scenario.run.time_limit} is reached (run.time_limit)",
+    }.get(summary["status"], summary["status"])
+    lines = [
+        f"{stuck.height} of {summary['flows_count']} flows are unfinished after {summary['simulated_us']:.3f} us: {why}"
+    ]
+    for flow in stuck.head(NAMED).to_dicts():
+        counts = f"{flow['delivered_packets_count']} of {flow['packets_count']} packets delivered"
+        if flow["start_ps"] is None:
+            counts = "never started"
+        elif acks:
+            counts += f", {flow['acked_packets_count']} acknowledged"
+        lines.append(f"flow {flow['message']} (host-{flow['src']} to host-{flow['dst']}): {counts}")
+    if stuck.height > NAMED:
+        lines.append(f"and {stuck.height - NAMED} more")
+    dropping = results.ports.filter(pl.col("drops") > 0).sort("drops", descending=True)
+    lines += [
+        f"port {row['from']} to {row['to']} dropped {row['drops']} frames" for row in dropping.head(NAMED).to_dicts()
+    ]
+    if unroutable := summary["drops_count"]["unroutable"]:
+        lines.append(f"{unroutable} frames found no port towards their destination (links_down)")
+    return "\n  ".join(lines)
+
+
+def _conservation(results: Results) -> list[str]:
+    """Frames out of hosts = frames into hosts + dropped at switches; while unfinished, the rest is in flight."""
+    import polars as pl
+
+    ports = results.ports
+    out, into = (ports.filter(pl.col(end).str.starts_with("host-")) for end in ("from", "to"))
+    switches = ports.filter(~pl.col("from").str.starts_with("host-"))
+    done = results.summary["unfinished_count"] == 0
+    unroutable = results.summary["drops_count"]["unroutable"]
+    faults = []
+    missing = 0
+    for kind in ("data", "control"):
+        sent = int(out[f"{kind}_frames_count"].sum())
+        arrived = int(into[f"{kind}_frames_count"].sum())
+        dropped = int(switches[f"dropped_{kind}_count"].sum())
+        missing += sent - arrived - dropped
+        if sent < arrived + dropped:
+            faults.append(f"{kind} frames: {sent} sent by hosts < {arrived} delivered + {dropped} dropped")
+    if done and missing != unroutable:
+        faults.append(f"{missing} frames sent by hosts were neither delivered nor dropped; {unroutable} had no port")
+    over = results.flows.filter(pl.col("delivered_packets_count") > pl.col("packets_count"))
+    faults += [
+        f"flow {row['message']}: {row['delivered_packets_count']} packets delivered of {row['packets_count']}"
+        for row in over.head(NAMED).to_dicts()
+    ]
+    return faults
+
+
+def _flows_too_fast(results: Results) -> list[str]:
+    import polars as pl
+
+    fast = results.flows.filter(pl.col("fct_ps") < pl.col("ideal_fct_ps"))
+    return [
+        f"flow {row['message']} (host-{row['src']} to host-{row['dst']}) took {row['fct_ps']} ps, less than the ideal "
+        f"{row['ideal_fct_ps']} ps"
+        for row in fast.head(NAMED).to_dicts()
+    ]
+
+
+def _cct_too_short(results: Results) -> list[str]:
+    increase = results.summary["cct_increase_fraction"]
+    if increase is None or increase >= -BOUND_SLACK:
+        return []
+    return [f"CCT is {-increase:.3%} below its lower bound of {results.summary['bound_us']} us"]
+
+
+def _links_too_full(results: Results) -> list[str]:
+    """Busy time <= the run's time, but for one frame that may still be on the wire at its end.
+
+    A frame's time is rounded to a picosecond, so a frame may weigh up to 1 ps more than its bytes.
+    """
+    full = results.ports.filter(_excess_ps(results) > 0)
+    return [
+        f"link {row['from']} to {row['to']} was taken {row['utilisation_fraction']:.6f} of the time"
+        for row in full.head(NAMED).to_dicts()
+    ]
+
+
+def _excess_ps(results: Results) -> pl.Expr:
+    import polars as pl
+
+    frame = results.scenario.frame
+    frame_bytes = int(frame.payload) + int(frame.header) + int(frame.gap)
+    frame_ps = frame_bytes * 8e3 / pl.col("rate_gbps")
+    rounding_ps = pl.col("data_frames_count") + pl.col("control_frames_count")
+    return pl.col("busy_ps") - results.duration_ps - frame_ps - rounding_ps

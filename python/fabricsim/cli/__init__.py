@@ -1,0 +1,82 @@
+"""The command line: `fabricsim run | compare | list | explain | validate | init | convert`.
+
+A thin shell over the package. Exit status: 0 done; 1 unfinished, or a physical bound violated; 2 bad input; 130
+interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cyclopts import App
+
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+# The shell's convention for a process whose reader went away (128 + SIGPIPE).
+READER_GONE = 141
+
+HELP = """Packet-level simulator for AI-training networks.
+
+Examples:
+
+    fabricsim run --preset ofan-paper
+    fabricsim run scenario.toml --set balancer.kind=rsq --json
+    fabricsim compare --preset ofan-paper --balancers ofan,pofan:4,rsq --seeds 10 --out comparison
+    fabricsim list balancers
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status; every foreseen error is one message on standard error."""
+    from cyclopts import CycloptsError
+
+    from fabricsim.cli.terminal import say
+    from fabricsim.errors import BoundViolationError, ScenarioError, UnfinishedError
+
+    try:
+        status = _app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+        sys.stdout.flush()
+    except (UnfinishedError, BoundViolationError) as error:
+        say(f"fabricsim: {error}")
+        return FAILED
+    except (ScenarioError, CycloptsError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            return _reader_gone()
+        say(f"fabricsim: {error}")
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        say("fabricsim: interrupted")
+        return INTERRUPTED
+    return status if isinstance(status, int) else DONE
+
+
+def _app() -> App:
+    from cyclopts import App
+
+    from fabricsim import __version__
+
+    app = App(name="fabricsim", help=HELP, version=__version__, help_format="plaintext")
+    # Import paths, not functions: a command's module is loaded when the command is used.
+    for name, where, what in (
+        ("run", "run:run", "Run one scenario and print what came out."),
+        ("compare", "compare:compare", "Compare load balancers on one scenario over several seeds."),
+        ("list", "discover:list_names", "List what a scenario can name: fabrics, balancers, workloads, presets ..."),
+        ("explain", "discover:explain", "Explain a name: what it is, its parameters, defaults, ranges and sources."),
+        ("validate", "files:validate", "Check scenarios and traffic matrices without running them."),
+        ("init", "files:init", "Write a scenario file to start from."),
+        ("convert", "files:convert", "Convert message lists between .cm, .json, .npz and .parquet."),
+    ):
+        app.command(f"fabricsim.cli.{where}", name=name, help=what)
+    return app
+
+
+def _reader_gone() -> int:
+    """End quietly when the reader of a pipe left (`fabricsim list | head`), also when Python flushes at exit."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return READER_GONE

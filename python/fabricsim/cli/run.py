@@ -1,0 +1,103 @@
+"""`fabricsim run`: one scenario, one result."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from fabricsim.cli.options import File, Preset, Seed, Set, Threads
+
+if TYPE_CHECKING:
+    from fabricsim.results import Results
+
+
+def run(
+    file: File = None,
+    *,
+    preset: Preset = None,
+    set_: Set = None,
+    seed: Seed = None,
+    threads: Threads = None,
+    out: Annotated[
+        Path | None, Parameter(help="Folder for the results: Parquet tables, scenario.json, summary.json.")
+    ] = None,
+    as_json: Annotated[
+        bool, Parameter(name="--json", negative=(), help="Print one JSON object and nothing else.")
+    ] = False,
+) -> int:
+    """Run one scenario and print what came out.
+
+    Exit status: 0 done; 1 a flow did not finish, or a physical bound is violated; 2 bad input.
+
+    Examples:
+        fabricsim run scenario.toml
+        fabricsim run --preset ofan-paper --set balancer.kind=rsq --seed 7
+        fabricsim run matrix.cm --set fabric.radix=8 --json
+        fabricsim run scenario.toml --out results
+
+    """
+    from fabricsim.checks import check
+    from fabricsim.cli.scenario_input import read_scenario
+    from fabricsim.cli.terminal import say
+    from fabricsim.results import check_folder
+    from fabricsim.run import simulate
+
+    scenario = read_scenario(file, preset, set_ or (), seed, threads)
+    if out:
+        check_folder(out)
+    results = simulate(scenario, progress=True, check=False)
+    # A run that failed is still written and shown; then its error sets the exit status.
+    if out:
+        results.write(out)
+    if as_json:
+        print(json.dumps(results.summary, allow_nan=False))
+    else:
+        _show(results)
+    if out:
+        say(f"results are in {out}")
+    check(results)
+    return 0
+
+
+def _show(results: Results) -> None:
+    from fabricsim.cli.terminal import show_table
+
+    summary = results.summary
+    title = (
+        f"{summary['balancer']}: {summary['flows_count']:,} flows on {summary['hosts']:,} hosts, seed {summary['seed']}"
+    )
+    show_table(title, ("measure", "value"), _rows(summary))
+    stages = ((stage, *_stage(measures)) for stage, measures in summary["queues"].items())
+    show_table("Queues", ("stage", "largest (frames)", "mean (frames)", "overload (%)"), stages)
+
+
+def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    drops = summary["drops_count"]
+    return [
+        ("CCT, last ACK", _number(summary["cct_acked_us"], "µs")),
+        ("CCT, last delivery", _number(summary["cct_delivered_us"], "µs")),
+        ("lower bound", _number(summary["bound_us"], "µs")),
+        ("over bound", _number(summary["cct_increase_fraction"], "%", 100)),
+        ("utilisation", _number(summary["utilisation_fraction"], "%", 100)),
+        ("largest queue", _number(summary["max_queue_packets"], "frames")),
+        ("unfinished flows", f"{summary['unfinished_count']:,}"),
+        ("drops", ", ".join(f"{count:,} {kind}" for kind, count in drops.items() if count) or "0"),
+        ("ECN marks", f"{summary['marks_count']:,}"),
+        ("packet-hops", f"{summary['packet_hops_count']:,}"),
+        ("time taken", f"{summary['wall_s']:.2f} s"),
+        ("result hash", summary["result_hash"]),
+    ]
+
+
+def _stage(measures: dict[str, float | None]) -> tuple[str, str, str]:
+    largest, mean, overload = measures["max_packets"], measures["mean_packets"], measures["overload_fraction"]
+    return _number(largest, ""), _number(mean, ""), _number(overload, "", 100)
+
+
+def _number(value: float | None, unit: str, scale: float = 1) -> str:
+    if value is None:
+        return "-"
+    return (f"{value:,}" if isinstance(value, int) else f"{value * scale:,.3f}") + (f" {unit}" if unit else "")

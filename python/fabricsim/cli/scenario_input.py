@@ -1,0 +1,81 @@
+"""From a command's arguments to a scenario: a file or a preset, with overrides on top."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fabricsim.errors import ScenarioError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fabricsim.scenario import Balancer, Scenario
+
+MESSAGE_FILES = (".npz", ".parquet")
+
+
+def read_scenario(
+    file: Path | None,
+    preset: str | None = None,
+    overrides: Sequence[str] = (),
+    seed: int | None = None,
+    threads: str | None = None,
+) -> Scenario:
+    """Read `file` (a scenario, or a traffic matrix for the preset's or the default fabric) and lay the overrides over it.
+
+    Raises:
+        ScenarioError: neither file nor preset is given, the file is of no known kind, or holds what no scenario has.
+
+    """
+    from fabricsim.scenario import scenario_from_mapping, scenario_from_toml
+
+    if file is None and preset is None:
+        raise ScenarioError("", None, "a scenario file, a traffic matrix, or --preset (see `fabricsim run --help`)")
+    options = (("preset", preset), ("run.seed", seed), ("run.threads", threads))
+    layers = [*overrides, *(f"{name}={value}" for name, value in options if value is not None)]
+    if file is None:
+        return scenario_from_mapping({}, layers)
+    kind = file.suffix.lower()
+    if kind == ".toml":
+        return scenario_from_toml(file, layers)
+    if kind == ".cm":
+        return scenario_from_mapping({"workload": {"kind": "htsim", "path": str(file)}}, layers, str(file))
+    if kind == ".json" and (scenario := _scenario_in(file)) is not None:
+        return scenario_from_mapping(scenario, layers, str(file))
+    if kind in (".json", *MESSAGE_FILES):
+        return scenario_from_mapping({"workload": {"kind": "messages", "path": str(file)}}, layers, str(file))
+    raise ScenarioError("", str(file), "a file ending in .toml, .cm, .json, .npz or .parquet")
+
+
+def read_balancers(text: str) -> list[Balancer]:
+    """Read balancers separated by commas, such as `ofan,pofan:4,rsq`.
+
+    Raises:
+        ScenarioError: a balancer is unknown, or stands there twice.
+
+    """
+    from fabricsim.scenario import balancer_from_text
+
+    balancers: list[Balancer] = []
+    for name in text.split(","):
+        balancer = balancer_from_text(name, "--balancers")
+        if balancer in balancers:
+            raise ScenarioError("--balancers", name.strip(), "each balancer once")
+        balancers.append(balancer)
+    return balancers
+
+
+def _scenario_in(file: Path) -> dict[str, object] | None:
+    """Return the scenario in a JSON file, such as the `scenario.json` of earlier results; None if it is a message list."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ScenarioError("", str(file), f"a file that can be read ({error.strerror})") from None
+    except ValueError as error:
+        raise ScenarioError("", str(file), f"a JSON file ({error})") from None
+    if not isinstance(content, dict):
+        return None
+    inner = content.get("scenario", content)
+    return inner if isinstance(inner, dict) else content

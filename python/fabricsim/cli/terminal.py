@@ -1,0 +1,31 @@
+"""What the command line says: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+def say(text: str) -> None:
+    """Print a line for the person at the terminal, kept out of standard output, which may be piped."""
+    print(text, file=sys.stderr)
+
+
+def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table on standard output; the first column left, the others right."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place else "left")
+    for row in rows:
+        table.add_row(*row)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        # A pipe or a file has no width to keep to: one line a row.
+        console.width = 200
+    console.print(table)

@@ -1,0 +1,194 @@
+"""A comparison as one HTML page that needs no network: table, interactive figures, scenario, version."""
+
+from __future__ import annotations
+
+from html import escape
+from math import log10
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from fabricsim import plot, readable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import plotly.graph_objects as go  # type: ignore[import-untyped]
+    import polars as pl
+
+    from fabricsim.compare import Comparison
+
+# Buttons for a picture and for the whole view; zoom and pan need none.
+CONFIG = {"responsive": True, "displaylogo": False, "modeBarButtons": [["toImage", "resetScale2d"]]}
+
+# A run's columns that the page lists.
+RUN_COLUMNS = (
+    "balancer", "seed", "status", "cct_acked_us", "cct_delivered_us", "bound_us", "cct_increase_fraction",
+    "max_queue_packets", "utilisation_fraction", "wall_s", "result_hash",
+)  # fmt: skip
+
+
+def comparison_page(comparison: Comparison) -> str:
+    """Return the whole page as text, with all its JavaScript inside (about 5 MB)."""
+    from importlib.resources import files
+
+    from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
+
+    table = comparison.table
+    figures = {
+        "Collective completion time": cct_figure(table, comparison.runs),
+        "Largest queue of each stage": queue_figure(table),
+        "Flow completion times": fct_figure(comparison.fct),
+    }
+    template = Template(files("fabricsim").joinpath("report.html").read_text(encoding="utf-8"))
+    return template.substitute(
+        title=escape(f"Load balancers compared on {comparison.base.fabric.hosts_count:,} hosts"),
+        what=escape(_what(comparison)),
+        problems=_problems(comparison.problems),
+        table=_balancers_table(table),
+        figures="".join(f"<h2>{escape(title)}</h2>{_embed(figure)}" for title, figure in figures.items()),
+        scenario=escape(comparison.base.model_dump_json(indent=2)),
+        runs=_runs_table(comparison.runs),
+        origin=escape(
+            f"Made by fabricsim {comparison.runs['version'][0]}. Nothing on this page is loaded from a network."
+        ),
+        plotly=get_plotlyjs(),
+    )
+
+
+def cct_figure(table: pl.DataFrame, runs: pl.DataFrame) -> go.Figure:
+    """CCT increase over the lower bound: bars with SEM, a dot for each run."""
+    import plotly.graph_objects as go
+    import polars as pl
+
+    names = table["balancer"].to_list()
+    bars = go.Bar(
+        x=names,
+        y=_percent(table["cct_increase_fraction_mean"]),
+        error_y={"array": _percent(table["cct_increase_fraction_sem"])},
+        marker_color=[plot.colours(names)[name] for name in names],
+        hovertemplate="%{x}: %{y:.2f} % ± %{error_y.array:.2f}<extra></extra>",
+        name="mean",
+    )
+    done = runs.filter(pl.col("cct_increase_fraction").is_not_null())
+    dots = go.Scatter(
+        x=done["balancer"].to_list(),
+        y=_percent(done["cct_increase_fraction"]),
+        customdata=done["seed"].to_list(),
+        mode="markers",
+        marker={"color": "rgba(0,0,0,0.45)", "size": 5},
+        hovertemplate="%{x}, seed %{customdata}: %{y:.2f} %<extra></extra>",
+        name="runs",
+    )
+    return _styled(go.Figure([bars, dots]), y="CCT increase over the bound (%)", legend=False)
+
+
+def queue_figure(table: pl.DataFrame) -> go.Figure:
+    """Largest queue of each stage in data frames, mean with SEM; the hover tells the largest of all runs."""
+    import plotly.graph_objects as go
+
+    names = table["balancer"].to_list()
+    stages = plot.stages(table)
+    columns = [f"{stage.replace('-', '_')}_max_packets" for stage in stages]
+    largest = max((value for column in columns for value in table[f"{column}_max"].drop_nulls()), default=1)
+    figure = go.Figure()
+    for row in table.iter_rows(named=True):
+        figure.add_bar(
+            x=[stage.replace("-", "→") for stage in stages],
+            y=[row[f"{column}_mean"] for column in columns],
+            error_y={"array": [row[f"{column}_sem"] for column in columns]},
+            customdata=[row[f"{column}_max"] for column in columns],
+            marker_color=plot.colours(names)[row["balancer"]],
+            name=row["balancer"],
+            hovertemplate="%{x}: %{y:.1f} ± %{error_y.array:.1f}, most %{customdata}",
+        )
+    figure = _styled(figure, y="largest queue (data frames)")
+    # From half a frame, so that a queue of one frame is a bar that can be seen.
+    return figure.update_yaxes(type="log", dtick=1, range=[log10(0.5), log10(max(largest, 1)) + 0.1])
+
+
+def fct_figure(fct: pl.DataFrame) -> go.Figure:
+    """Distribution of flow completion times, all runs of a balancer together; at most 1,000 points a line."""
+    import plotly.graph_objects as go
+
+    names = fct["balancer"].unique(maintain_order=True).to_list()
+    figure = go.Figure()
+    for name in names:
+        times, shares = plot.cdf(fct, name)
+        kept = sorted({len(times) * point // 1000 for point in range(1000)} | {len(times) - 1})
+        figure.add_scatter(
+            x=[times[place] for place in kept],
+            y=[shares[place] for place in kept],
+            mode="lines",
+            line={"shape": "hv", "color": plot.colours(names)[name]},
+            name=name,
+            hovertemplate="%{y:.1%} of flows by %{x:.2f} µs",
+        )
+    return _styled(figure, x="flow completion time (µs)", y="share of flows").update_yaxes(range=[0, 1.01])
+
+
+def _styled(figure: go.Figure, x: str = "", y: str = "", legend: bool = True) -> go.Figure:
+    return figure.update_layout(
+        template="plotly_white",
+        height=420,
+        margin={"l": 60, "r": 10, "t": 35, "b": 40},
+        xaxis_title=x,
+        yaxis_title=y,
+        showlegend=legend,
+        # Under the plot: beside it, it would leave a phone no room.
+        legend={"orientation": "h", "y": -0.25 if x else -0.12, "yanchor": "top"},
+        font={"size": 13},
+    )
+
+
+def _embed(figure: go.Figure) -> str:
+    html = figure.to_html(full_html=False, include_plotlyjs=False, config=CONFIG)
+    return f'<div class="figure">{html}</div>'
+
+
+def _what(comparison: Comparison) -> str:
+    base, runs = comparison.base, comparison.runs
+    seeds = runs["seed"].unique().sort().to_list()
+    which = f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds ({seeds[0]} to {seeds[-1]})"
+    bounds = runs["bound_us"].unique().sort().to_list()
+    bound = f"{bounds[0]:.3f} µs" if len(bounds) == 1 else f"{bounds[0]:.3f} to {bounds[-1]:.3f} µs"
+    return (
+        f"Workload {base.workload.kind} on a {base.fabric.kind} of {base.fabric.hosts_count:,} hosts, transport "
+        f"{base.transport.kind}; {which}, the same for every balancer. Lower bound of the completion time: {bound}."
+    )
+
+
+def _problems(problems: Sequence[str]) -> str:
+    return f'<div class="problems">{escape(chr(10).join(problems))}</div>' if problems else ""
+
+
+def _balancers_table(table: pl.DataFrame) -> str:
+    names = table["balancer"].to_list()
+    body = [
+        (
+            f'<span class="swatch" style="background:{plot.colours(names)[first]}"></span>{escape(first)}',
+            *map(escape, rest),
+        )
+        for first, *rest in readable.rows(table)
+    ]
+    return _html_table(readable.HEADINGS, body)
+
+
+def _runs_table(runs: pl.DataFrame) -> str:
+    body = ([escape(_text(value)) for value in row] for row in runs.select(RUN_COLUMNS).iter_rows())
+    return _html_table(RUN_COLUMNS, body)
+
+
+def _html_table(headings: Iterable[str], body: Iterable[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    rows = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in body)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _percent(fractions: pl.Series) -> list[float | None]:
+    return (fractions * 100).to_list()

@@ -1,0 +1,140 @@
+"""One run is one straight line: scenario, messages, the core, tables, checks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from fabricsim.results import Results
+    from fabricsim.scenario import Scenario
+    from fabricsim.workloads import Messages
+
+    Progress = Callable[[int, int, int], None]
+
+
+def simulate(
+    scenario: Scenario, messages: Messages | None = None, progress: Progress | bool | None = None, check: bool = True
+) -> Results:
+    """Run `scenario` and return its results. Releases the interpreter lock, so runs can share a thread pool.
+
+    Args:
+        scenario: what to run; every default is the Ofan paper's (section 6).
+        messages: own messages instead of the scenario's workload (`fabricsim.workloads.Messages.from_arrays`).
+        progress: True shows a bar on standard error when that is a terminal; a function is called about ten times a
+            second with (simulated ps, finished messages, all messages), and stops the run by raising.
+        check: hold the run to physical bounds and to finishing. Off, an unfinished run's results are returned too.
+
+    Raises:
+        ScenarioError: the scenario cannot be run; names the field.
+        UnfinishedError: a flow did not finish by `run.time_limit` or at all. `.results` holds what there is.
+        BoundViolationError: the run breaks physical bounds. `.results` holds it.
+
+    """
+    if progress is True:
+        from fabricsim.progress import run_bar
+
+        with run_bar() as bar:
+            return simulate(scenario, messages, bar, check)
+
+    from fabricsim import workloads
+    from fabricsim.checks import check as hold_to_physics
+
+    if messages is None:
+        messages = workloads.build(scenario)
+    else:
+        messages.check_fits(scenario)
+    results = _run(scenario, messages, progress or None)
+    if check:
+        hold_to_physics(results)
+    return results
+
+
+def simulate_many(
+    scenarios: Sequence[Scenario], workers: int | None = None, progress: bool | None = None, check: bool = True
+) -> list[Results]:
+    """Run several scenarios side by side in threads; results in the order of the scenarios.
+
+    `workers`: runs at a time; None shares the machine's cores among the runs' own threads. `progress`: True shows a bar
+    on standard error when that is a terminal. `check` and errors: as in `simulate`; the first error stops the rest.
+    """
+    from contextlib import nullcontext
+
+    from fabricsim.pool import in_pool
+    from fabricsim.progress import many_bar
+
+    def job(scenario: Scenario, tick: Progress) -> Results:
+        return simulate(scenario, progress=tick, check=check)
+
+    with many_bar(len(scenarios)) if progress else nullcontext() as bar:
+        return in_pool(job, scenarios, workers_for(scenarios, workers), bar)
+
+
+def workers_for(scenarios: Sequence[Scenario], workers: int | None = None) -> int:
+    """How many runs at a time: as asked, or so many that their threads fill the machine's cores."""
+    import os
+
+    if workers is not None:
+        return max(1, workers)
+    from fabricsim.scenario import core_config
+
+    threads = max((int(core_config(scenario)["threads"]) for scenario in scenarios), default=1)
+    return max(1, (os.cpu_count() or 1) // threads)
+
+
+def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> Results:
+    import json
+    import time
+
+    from fabricsim import _core, bounds, metrics, tables
+    from fabricsim.results import Results
+    from fabricsim.scenario import core_config
+    from fabricsim.summary import summarise
+
+    wall, cpu = time.perf_counter(), time.process_time()
+    output = _core.run(json.dumps(core_config(scenario)), messages.to_door(), progress)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+
+    totals: dict[str, Any] = {"status": output["status"], **output["totals"]}
+    flows = tables.flows_table(messages, output["flows"], bounds.ideal_fct_ps(scenario, messages))
+    acks = scenario.transport.acks == "per-packet"
+    cct = metrics.cct_acked_ps(flows) if acks else metrics.cct_delivered_ps(flows)
+    duration = cct if cct is not None else max(0, int(totals["end_at_ps"]) - metrics.first_start_ps(flows))
+    ports = tables.ports_table(scenario, output["ports"], duration)
+    provenance = _provenance(scenario)
+    summary = {
+        **summarise(scenario, flows, ports, totals, bounds.bound_ps(scenario, messages)),
+        "wall_s": wall,
+        # Of the whole process: runs side by side share it.
+        "cpu_s": cpu,
+        "peak_rss_mb": _peak_rss_mb(),
+        "version": provenance["version"],
+    }
+    trace = tables.trace_table(output["trace"]) if scenario.measure.trace else None
+    return Results(scenario, flows, ports, totals, summary, duration, provenance, trace)
+
+
+def _provenance(scenario: Scenario) -> dict[str, Any]:
+    import platform
+
+    from fabricsim import __version__
+
+    return {
+        "version": __version__,
+        "seed": scenario.run.seed,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+    }
+
+
+def _peak_rss_mb() -> float | None:
+    """Return the process's largest resident memory so far, in 10^6 bytes; None where the system does not tell."""
+    import sys
+
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak * (1 if sys.platform == "darwin" else 1024) / 1e6

@@ -1,0 +1,133 @@
+"""The core's columns as tables a person can read: one row a message, one row a directed link."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from fabricsim._core import CoreFlows, CorePorts, CoreTrace
+    from fabricsim.scenario import Scenario
+    from fabricsim.workloads import Messages
+
+# What the core writes for a moment that never came; a table says null.
+NEVER_PS = 2**64 - 1
+
+# A node's name by the core's tier number (bindings/README.md). A two-tier tree has no tier 2.
+TIER_NAMES = {"fat-tree": ("host", "edge", "agg", "core"), "leaf-spine": ("host", "leaf", "", "spine")}
+
+# Stages in the order a packet meets them.
+STAGES = {
+    "fat-tree": ("host-edge", "edge-agg", "agg-core", "core-agg", "agg-edge", "edge-host"),
+    "leaf-spine": ("host-leaf", "leaf-spine", "spine-leaf", "leaf-host"),
+}
+
+
+def flows_table(messages: Messages, core: CoreFlows, ideal_fct_ps: NDArray[np.int64]) -> pl.DataFrame:
+    """One row a message, in input order; moments as exact `*_ps` (Int64, null = never) and as `*_us` floats.
+
+    `fct_*` runs from the flow's first data packet to its last data packet's arrival; `slowdown` is `fct` over the
+    ideal one of an idle fabric.
+    """
+    import polars as pl
+
+    moments = {
+        "start_ps": core["started_at_ps"],
+        "first_delivered_ps": core["first_delivered_at_ps"],
+        "last_delivered_ps": core["last_delivered_at_ps"],
+        "last_acked_ps": core["last_acked_at_ps"],
+    }
+    frame = pl.DataFrame(
+        {
+            "message": pl.Series(range(len(messages.src)), dtype=pl.UInt32),
+            "src": messages.src,
+            "dst": messages.dst,
+            "message_bytes": messages.bytes,
+            "packets_count": core["packets_count"],
+            "delivered_packets_count": core["delivered_packets_count"],
+            "acked_packets_count": core["acked_packets_count"],
+            **moments,
+            "ideal_fct_ps": ideal_fct_ps,
+        }
+    )
+    exact = [pl.when(pl.col(name) != NEVER_PS).then(pl.col(name)).cast(pl.Int64).alias(name) for name in moments]
+    frame = frame.with_columns(*exact, pl.col("ideal_fct_ps").cast(pl.Int64))
+    frame = frame.with_columns(fct_ps=pl.col("last_delivered_ps") - pl.col("start_ps"))
+    in_us = [(pl.col(name) / 1e6).alias(name.removesuffix("_ps") + "_us") for name in (*moments, "fct_ps")]
+    frame = frame.with_columns(*in_us, slowdown=pl.col("fct_ps") / pl.col("ideal_fct_ps"))
+    counts = ["message", "src", "dst", "message_bytes", "packets_count"]
+    times = ["start_us", "first_delivered_us", "last_delivered_us", "last_acked_us", "fct_us", "slowdown"]
+    return frame.select(*counts, *times, pl.exclude(*counts, *times))
+
+
+def ports_table(scenario: Scenario, core: CorePorts, duration_ps: int) -> pl.DataFrame:
+    """One row a directed link and the egress port that feeds it, in the core's order (`trace.link` is its row).
+
+    `utilisation_fraction` is the time the link was taken by frames and the gaps after them, over `duration_ps` (first
+    data packet's start to the last completion); `mean_queue_*` are averages over the same time. `max_queue_packets` and
+    `mean_queue_packets` count data frames' worth of bytes; `max_queue_frames` counts frames of any size. With
+    `measure.queues` off the queue columns are null.
+    """
+    import polars as pl
+
+    names = TIER_NAMES[scenario.fabric.kind]
+    data_frame = int(scenario.frame.payload) + int(scenario.frame.header)
+    gap = int(scenario.frame.gap)
+    # A run in which nothing moved has no duration; its averages are 0, not a division by zero.
+    duration = max(duration_ps, 1)
+
+    def node(end: str) -> pl.Expr:
+        tier = pl.col(f"{end}_tier").replace_strict(dict(enumerate(names)), return_dtype=pl.String)
+        return pl.concat_str([tier, pl.col(f"{end}_index").cast(pl.String)], separator="-").alias(end)
+
+    def stage() -> pl.Expr:
+        tiers = [
+            pl.col(f"{end}_tier").replace_strict(dict(enumerate(names)), return_dtype=pl.String)
+            for end in ("from", "to")
+        ]
+        return pl.concat_str(tiers, separator="-").alias("stage")
+
+    def queue(column: pl.Expr, name: str) -> pl.Expr:
+        return (column if scenario.measure.queues else pl.lit(None, dtype=pl.Float64)).alias(name)
+
+    carried = pl.col("data_bytes") + pl.col("control_bytes")
+    frames = pl.col("data_frames_count") + pl.col("control_frames_count")
+    busy_ps = (carried + frames * gap).cast(pl.Float64) * 8e12 / pl.col("rate_bps")
+    return pl.DataFrame(dict(core)).select(
+        node("from"),
+        node("to"),
+        stage(),
+        pl.when(pl.col("to_tier") > pl.col("from_tier"))
+        .then(pl.lit("up"))
+        .otherwise(pl.lit("down"))
+        .alias("direction"),
+        (pl.col("rate_bps") / 1e9).alias("rate_gbps"),
+        (pl.col("latency_ps") / 1e3).alias("latency_ns"),
+        "data_bytes",
+        "control_bytes",
+        carried.alias("carried_bytes"),
+        (busy_ps / duration).alias("utilisation_fraction"),
+        queue(pl.col("max_queue_bytes"), "max_queue_bytes"),
+        queue(pl.col("max_queue_bytes") // data_frame, "max_queue_packets"),
+        queue(pl.col("max_queue_frames"), "max_queue_frames"),
+        queue(pl.col("queue_byte_ps") / duration, "mean_queue_bytes"),
+        queue(pl.col("queue_byte_ps") / duration / data_frame, "mean_queue_packets"),
+        (pl.col("dropped_data_count") + pl.col("dropped_control_count")).alias("drops"),
+        pl.col("marked_count").alias("marks"),
+        "data_frames_count",
+        "control_frames_count",
+        "dropped_data_count",
+        "dropped_control_count",
+        busy_ps.alias("busy_ps"),
+    )
+
+
+def trace_table(core: CoreTrace) -> pl.DataFrame:
+    """One row a received packet: `at_ps`, `link` (row of ports), `flow` (row of flows), `psn`, `kind` (data or ack)."""
+    import polars as pl
+
+    kinds: dict[Any, str] = {0: "data", 1: "ack"}
+    return pl.DataFrame(dict(core)).with_columns(pl.col("kind").replace_strict(kinds, return_dtype=pl.String))
