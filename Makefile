@@ -95,7 +95,7 @@ check:
 	  echo 'missing: Rust 1.$(MIN_RUST) or newer (cargo and rustc). See rustup.rs for the official installer, or use your'; \
 	  echo '         distribution'"'"'s packages if they are that new (Debian 13: apt-get install cargo)'; \
 	elif ! version=$$(rustc --version 2>&1); then ok=false; \
-	  echo 'broken:  rustc is there but does not run; it says:'; echo "$$version" | sed 's/^/         /'; \
+	  echo 'broken:  rustc is there but does not run; it says:'; echo "$$version" | sed -n '1,3s/^/         /p'; \
 	elif [ "$$(echo "$$version" | sed -n 's/^rustc 1\.\([0-9]*\).*/\1/p')" -lt $(MIN_RUST) ]; then ok=false; \
 	  echo "too old: $$version; fabricsim needs 1.$(MIN_RUST) or newer (rustup update stable; or see rustup.rs)"; \
 	fi; \
