@@ -101,15 +101,26 @@ def test_the_layer_checks_find_an_arrow_back_and_a_circle() -> None:
     assert circles(arrows) == ["link", "window"]
 
 
+# POfan is Ofan with a parameter, and shares its file; "pinned" is how switches obey a path that a host chose.
+FILE_OF = {"pofan": "ofan"}
+NO_SCHEME = {"pinned", "tests"}
+
+
 def balancer_lists() -> dict[str, set[str]]:
     """The kinds of balancer as each of the four places has them."""
     from fabricsim import scenario
 
-    enum = re.findall(r'"([a-z][a-z-]*)"', (CORE / "balancer.rs").read_text())
+    config = (CORE / "config.rs").read_text()
+    enum = re.search(r"pub enum BalancerConfig \{\n(.*?)^\}", config, flags=re.MULTILINE | re.DOTALL)
+    assert enum is not None
+    variants = re.findall(r"^    ([A-Z]\w*) \{", enum[1], flags=re.MULTILINE)
+    files = {path.stem for room in ("balancer", "spreader") for path in (CORE / room).glob("*.rs")}
+    kinds = {"_".join(re.findall("[A-Z][a-z]*", name)).lower() for name in variants}
+    in_files = {kind for kind in kinds if FILE_OF.get(kind, kind) in files} | (files - NO_SCHEME)
     page = (ROOT / "docs" / "explanation" / "balancers.md").read_text()
     return {
-        "core/src/balancer/": {path.stem.replace("_", "-") for path in (CORE / "balancer").glob("*.rs")},
-        "core/src/balancer.rs": set(enum),
+        "core/src/balancer/, core/src/spreader/": {kind.replace("_", "-") for kind in in_files},
+        "core/src/config.rs": {kind.replace("_", "-") for kind in kinds},
         "python/fabricsim/scenario/balancer.py": set(scenario.BALANCERS),
         "docs/explanation/balancers.md": set(re.findall(r"^## `([a-z-]+)`", page, flags=re.MULTILINE)),
     }

@@ -46,9 +46,10 @@ class ModelFields(SphinxDirective):
         model: type[BaseModel] = getattr(import_module(module), name)
         lines = ["| Field | Default | Meaning |", "|---|---|---|"]
         for field_name, field in model.model_fields.items():
-            if not field.description:
+            description = "Chooses this model." if field_name == "kind" else field.description
+            if not description:
                 raise self.error(f"{self.arguments[0]}.{field_name} has no description")
-            meaning = " ".join(field.description.split()).replace("|", "\\|")
+            meaning = " ".join(description.split()).replace("|", "\\|")
             lines.append(f"| `{field_name}` | {default_text(field)} | {meaning} |")
         source = self.get_source_info()[0]
         node = nodes.Element()
