@@ -64,27 +64,21 @@ class Missing:
 def shown(value: object) -> str:
     """Return `value` as a person would write it in a scenario file, cut to 80 characters."""
     if isinstance(value, Unknown):
-        return "an unknown name" + (f' (did you mean "{value.nearest}"?)' if value.nearest else "")
+        return f'the unknown name "{value}"' + (f' (did you mean "{value.nearest}"?)' if value.nearest else "")
     if value is None or value is Missing or isinstance(value, Missing):
         return "nothing"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int) and abs(value) >= _LARGEST_INTEGER_SHOWN:
         return f"an integer of {value.bit_length()} bits"
-    if isinstance(value, str):
-        text = json.dumps(value, ensure_ascii=False)
-    elif isinstance(value, int):
-        text = str(value)
-    else:
-        text = _safe_repr(value)
-    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
-
-
-def _safe_repr(value: object) -> str:
     try:
-        return repr(value)
-    except ValueError:  # Python refuses to print integers of more than 4,300 digits, also inside a list
-        return f"a {type(value).__name__}"
+        text = str(value) if isinstance(value, int) else json.dumps(value, ensure_ascii=False)
+    except (
+        TypeError,
+        ValueError,
+    ):  # no JSON, or integers of more than 4,300 digits inside, which Python will not print
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
 
 
 class _RunError(RuntimeError):

@@ -1,1 +1,85 @@
-"""Scenarios: frozen, validated descriptions of a run."""
+"""Scenarios: frozen, validated descriptions of a run, and the ways to read and write them."""
+
+from fabricsim.scenario.balancer import (
+    BALANCERS,
+    Balancer,
+    Drb,
+    Ecmp,
+    Jsq,
+    Ofan,
+    Pofan,
+    Rps,
+    Rsq,
+    SimpleRr,
+    balancer_from_text,
+)
+from fabricsim.scenario.core_config import core_config
+from fabricsim.scenario.dump import scenario_to_toml
+from fabricsim.scenario.fabric import Fabric, FatTree, LeafSpine
+from fabricsim.scenario.frame import Frame
+from fabricsim.scenario.links import DegradedLink, Link
+from fabricsim.scenario.load import scenario_from_mapping, scenario_from_toml
+from fabricsim.scenario.measure import Measure
+from fabricsim.scenario.port import Port
+from fabricsim.scenario.presets import PRESETS
+from fabricsim.scenario.run import Run
+from fabricsim.scenario.scenario import KINDS, Scenario
+from fabricsim.scenario.schema import scenario_schema
+from fabricsim.scenario.transport import Paced, Transport
+from fabricsim.scenario.units import Bytes, Duration, Rate
+from fabricsim.scenario.workload import (
+    After,
+    AllToAll,
+    Htsim,
+    Incast,
+    InterPodPermutation,
+    Message,
+    MessageList,
+    Permutation,
+    Workload,
+)
+
+__all__ = [
+    "BALANCERS",
+    "KINDS",
+    "PRESETS",
+    "After",
+    "AllToAll",
+    "Balancer",
+    "Bytes",
+    "DegradedLink",
+    "Drb",
+    "Duration",
+    "Ecmp",
+    "Fabric",
+    "FatTree",
+    "Frame",
+    "Htsim",
+    "Incast",
+    "InterPodPermutation",
+    "Jsq",
+    "LeafSpine",
+    "Link",
+    "Measure",
+    "Message",
+    "MessageList",
+    "Ofan",
+    "Paced",
+    "Permutation",
+    "Pofan",
+    "Port",
+    "Rate",
+    "Rps",
+    "Rsq",
+    "Run",
+    "Scenario",
+    "SimpleRr",
+    "Transport",
+    "Workload",
+    "balancer_from_text",
+    "core_config",
+    "scenario_from_mapping",
+    "scenario_from_toml",
+    "scenario_schema",
+    "scenario_to_toml",
+]

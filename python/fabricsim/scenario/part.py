@@ -89,6 +89,10 @@ def _single(details: ErrorDetails, data: object, where: str) -> ScenarioError:
             field, value, allowed = _joined(field, "kind"), context["tag"], "one of " + ", ".join(kinds) + hint
         case "model_type" | "model_attributes_type" | "dict_type":
             allowed = "a table of named values"
+        case "tuple_type" | "list_type":
+            allowed = "a list"
+        case "bool_type":
+            allowed = "true or false"
     return ScenarioError(field, value, allowed, where)
 
 

@@ -40,7 +40,11 @@ class Allowed(ABC):
     @property
     def words(self) -> str:
         """The range in words."""
-        return self._values + (f', or "{self.word}"' if self.word else "")
+        return self._values + self._beside
+
+    @property
+    def _beside(self) -> str:
+        return f', or "{self.word}"' if self.word else ""
 
     def _validate(self, value: object) -> object:
         return value if self.word is not None and value == self.word else self._check(value)
@@ -120,7 +124,7 @@ class Between(Allowed):
         return f"{self.low.noun} from {self.low} to {self.high}"
 
     def _check(self, value: object) -> Quantity:
-        kept = type(self.low).validate(value)
+        kept = type(self.low).validate(value, self._beside)
         if not self.low <= kept <= self.high:
             raise refusal(str(kept), self.words)
         return kept

@@ -95,22 +95,26 @@ class Quantity(int):
         return f"{type(self).__name__}({str(self)!r})"
 
     @classmethod
-    def validate(cls, value: object) -> Self:
-        """Read a model's input: the class itself or a text with a unit; a bare number is refused with a hint."""
+    def validate(cls, value: object, beside: str = "") -> Self:
+        """Read a model's input: the class itself or a text with a unit; a bare number is refused with a hint.
+
+        `beside` names what else the field accepts, for the error message.
+        """
         if type(value) is cls:
             return value
         if isinstance(value, str):
             try:
                 return cls._parse(value)
             except ScenarioError as error:
-                raise refusal(value, error.allowed) from None
+                raise refusal(value, error.allowed + beside) from None
         bare = isinstance(value, int) and not isinstance(value, bool | Quantity) and 0 <= value <= LARGEST
-        raise refusal(value, cls.allowed() + (cls._hint(str(value), "") if bare else ""))
+        raise refusal(value, cls.allowed() + beside + (cls._hint(str(value), "") if bare else ""))
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_plain_validator_function(
-            cls.validate, serialization=core_schema.plain_serializer_function_ser_schema(str, when_used="json")
+            cls.validate,
+            serialization=core_schema.plain_serializer_function_ser_schema(str, when_used="json"),
         )
 
     @classmethod

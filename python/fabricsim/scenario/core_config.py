@@ -1,0 +1,70 @@
+"""Lowering: from a scenario to the configuration that the core reads (its contract is in `bindings/README.md`)."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from fabricsim.scenario.fabric import FatTree, LeafSpine
+from fabricsim.scenario.scenario import Scenario
+
+_HOSTS_WORTH_THREADS = 2000
+
+
+def core_config(scenario: Scenario) -> dict[str, Any]:
+    """Return the core's configuration as plain JSON values: bytes, bit/s and ps as integers, every field present.
+
+    `run.threads = "auto"` becomes 1 below 2,000 hosts, where the threads would mostly wait for each other, else the
+    number of the machine's cores. The workload is not in it: messages go to the core as arrays.
+    """
+    frame, port = scenario.frame, scenario.port
+    return {
+        "seed": scenario.run.seed,
+        "threads": _threads(scenario),
+        "time_limit_ps": int(scenario.run.time_limit),
+        "fabric": _fabric(scenario.fabric),
+        "frame": {
+            "payload_bytes": int(frame.payload),
+            "header_bytes": int(frame.header),
+            "ack_bytes": int(frame.ack),
+            "gap_bytes": int(frame.gap),
+            "last_frame": frame.last_frame,
+        },
+        "port": {
+            "buffer_bytes": None if port.buffer == "infinite" else int(port.buffer),
+            "ecn_threshold_bytes": None if port.ecn_threshold == "none" else int(port.ecn_threshold),
+        },
+        "balancer": scenario.balancer.model_dump(),
+        "transport": scenario.transport.model_dump(),
+        "measure": scenario.measure.model_dump(),
+    }
+
+
+def _threads(scenario: Scenario) -> int:
+    if scenario.run.threads != "auto":
+        return scenario.run.threads
+    return 1 if scenario.fabric.hosts_count < _HOSTS_WORTH_THREADS else os.cpu_count() or 1
+
+
+def _fabric(fabric: FatTree | LeafSpine) -> dict[str, Any]:
+    if isinstance(fabric, FatTree):
+        shape = {
+            "pods": fabric.pods_count,
+            "edges_per_pod": fabric.edges_per_pod,
+            "hosts_per_edge": fabric.hosts_per_edge,
+            "aggs_per_pod": fabric.aggs_per_pod,
+            "cores_per_agg": fabric.cores_per_agg,
+        }
+    else:
+        shape = {
+            "leaves": fabric.leaves_count,
+            "hosts_per_leaf": fabric.hosts_per_edge,
+            "spines": fabric.spines_count,
+        }
+    links = {
+        name: {"rate_bps": int(link.rate), "latency_ps": int(link.latency)}
+        for name, link in fabric.tier_links().items()
+    }
+    degraded = [{"link": list(slower.link), "rate_bps": int(slower.rate)} for slower in fabric.links_degraded]
+    down = [list(ends) for ends in fabric.links_down]
+    return {"kind": fabric.kind, **shape, **links, "links_down": down, "links_degraded": degraded}

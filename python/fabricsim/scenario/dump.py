@@ -1,0 +1,32 @@
+"""A scenario as the text of a TOML file that loads back to the equal scenario."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from fabricsim.scenario.scenario import Scenario
+
+
+def scenario_to_toml(scenario: Scenario) -> str:
+    """Return `scenario` as TOML with every default written out; `scenario_from_toml` reads it back unchanged."""
+    sections = scenario.model_dump(mode="json", exclude_none=True)
+    return "\n".join(f"[{name}]\n{_section(fields)}" for name, fields in sections.items())
+
+
+def _section(fields: Mapping[str, object]) -> str:
+    ordered = sorted(fields.items(), key=lambda item: item[0] != "kind")
+    return "".join(f"{name} = {_value(value)}\n" for name, value in ordered)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, str):
+        # JSON's escapes are TOML's, but for DEL, which TOML wants escaped.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name} = {_value(entry)}" for name, entry in value.items()) + "}"
+    if isinstance(value, list):
+        if value and isinstance(value[0], Mapping | list):
+            return "[\n" + "".join(f"  {_value(entry)},\n" for entry in value) + "]"
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return json.dumps(value)

@@ -1,0 +1,115 @@
+"""Links by name: how a scenario says which links are down or slower, and the check that they exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Annotated, Protocol
+
+from pydantic import BeforeValidator, Field
+
+from fabricsim.scenario.part import Part, refusal
+from fabricsim.scenario.ranges import Between
+from fabricsim.scenario.units import Duration, Rate
+
+LinkRate = Annotated[Rate, Between(Rate("1Mbps"), Rate("100Tbps"))]
+LinkLatency = Annotated[Duration, Between(Duration("1ps"), Duration("1s"))]
+
+
+def _pair(ends: object) -> object:
+    if not isinstance(ends, list | tuple) or len(ends) != 2 or not all(isinstance(end, str) for end in ends):
+        raise refusal(ends, 'two node names, such as ["edge-0", "agg-0"]')
+    return tuple(ends)
+
+
+LinkEnds = Annotated[tuple[str, str], BeforeValidator(_pair)]
+"""Two neighbours, such as `("edge-0", "agg-3")`; in either order, kept with the lower tier first."""
+
+_NODE = re.compile(r"([a-z][a-z-]*)-(0|[1-9][0-9]{0,9})")
+_ALIASES = {"tor": ("edge", "leaf"), "aggregation": ("agg",), "fabric": ("agg",), "super-spine": ("core",)}
+
+
+class Link(Part):
+    """Rate and latency of one tier's links, the same in both directions."""
+
+    rate: LinkRate = Field(description="Bit/s in each direction.")
+    latency: LinkLatency = Field(
+        description="Propagation, plus the fixed processing time of the switch that the link enters. Not zero: "
+        "the smallest latency of the fabric is the engine's window."
+    )
+
+
+class DegradedLink(Part):
+    """A link that is slower than its tier from the start, in both directions."""
+
+    link: LinkEnds = Field(description='The two ends, such as ["agg-3", "core-18"].')
+    rate: LinkRate = Field(description="Bit/s in each direction; at most the rate of its tier.")
+
+
+class Wiring(Protocol):
+    """What the check of a link list needs of a fabric."""
+
+    @property
+    def nodes_count(self) -> Mapping[str, int]:
+        """Nodes of each tier, lowest tier first."""
+
+    def link_between(self, lower: tuple[str, int], upper: tuple[str, int]) -> Link | None:
+        """Return the link's kind, or None when the two nodes are no neighbours."""
+
+
+def checked_ends(fabric: Wiring, ends: LinkEnds, field: str) -> tuple[LinkEnds, Link]:
+    """Return a link's ends under their own names, lower tier first, and its kind; refuse unknown ones."""
+    tiers = list(fabric.nodes_count)
+    nodes = [_node(fabric, name, field) for name in ends]
+    lower, upper = sorted(nodes, key=lambda node: tiers.index(node[0]))
+    link = fabric.link_between(lower, upper)
+    if link is None:
+        raise refusal(list(ends), f"two neighbours, such as {_neighbours(tiers)}", field)
+    return (f"{lower[0]}-{lower[1]}", f"{upper[0]}-{upper[1]}"), link
+
+
+def _neighbours(tiers: list[str]) -> str:
+    return " or ".join(f'["{a}-0", "{b}-0"]' for a, b in pairwise(tiers))
+
+
+def _node(fabric: Wiring, name: str, field: str) -> tuple[str, int]:
+    counts = fabric.nodes_count
+    match = _NODE.fullmatch(name.strip().lower())
+    tier, number = match.groups() if match else ("", "0")
+    tier = next((known for known in _ALIASES.get(tier, ()) if known in counts), tier)
+    if tier not in counts:
+        raise refusal(name, "a node: " + ", ".join(f"{t}-0 to {t}-{n - 1}" for t, n in counts.items()), field)
+    if int(number) >= counts[tier]:
+        raise refusal(name, f"{tier}-0 to {tier}-{counts[tier] - 1}", field)
+    return tier, int(number)
+
+
+def check_link_lists(
+    fabric: Wiring, down: tuple[LinkEnds, ...], degraded: tuple[DegradedLink, ...]
+) -> tuple[tuple[LinkEnds, ...], tuple[DegradedLink, ...]]:
+    """Return both lists with every link under its own name; refuse unknown, repeated, host-side and faster links."""
+    seen: dict[LinkEnds, str] = {}
+    down_named: list[LinkEnds] = []
+    degraded_named: list[DegradedLink] = []
+
+    def once(ends: LinkEnds, field: str) -> None:
+        if ends in seen:
+            raise refusal(list(ends), f"each link once in both lists together (it is {seen[ends]} too)", field)
+        seen[ends] = field
+
+    for row, ends in enumerate(down):
+        field = f"links_down.{row}"
+        named, _ = checked_ends(fabric, ends, field)
+        if named[0].startswith("host-"):
+            raise refusal(list(ends), "links between switches (a host without its only link is no host)", field)
+        once(named, field)
+        down_named.append(named)
+    for row, slower in enumerate(degraded):
+        field = f"links_degraded.{row}"
+        named, link = checked_ends(fabric, slower.link, f"{field}.link")
+        once(named, f"{field}.link")
+        if slower.rate > link.rate:
+            raise refusal(str(slower.rate), f"at most the rate of its tier, {link.rate}", f"{field}.rate")
+        degraded_named.append(DegradedLink(link=named, rate=slower.rate))
+    return tuple(down_named), tuple(degraded_named)

@@ -1,0 +1,61 @@
+"""The scenario: everything that one run depends on, frozen and checked."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self, get_args, get_origin
+
+from pydantic import Field, model_validator
+
+from fabricsim.scenario.balancer import Balancer, Ofan
+from fabricsim.scenario.fabric import Fabric, FatTree
+from fabricsim.scenario.frame import Frame
+from fabricsim.scenario.measure import Measure
+from fabricsim.scenario.part import Part, refusal
+from fabricsim.scenario.port import Port
+from fabricsim.scenario.run import Run
+from fabricsim.scenario.transport import Paced, Transport
+from fabricsim.scenario.workload import Permutation, Workload
+
+
+class Scenario(Part):
+    """Everything that one run depends on: `Scenario(fabric=FatTree(radix=8), balancer=Rsq())`.
+
+    Every default is the Ofan paper's (section 6): 432 hosts, 800 Gbps, a permutation of 1 MiB messages, paced at line
+    rate, buffers without limit. Raises `ScenarioError`, which names the field, the value and what is allowed.
+    """
+
+    fabric: Fabric = Field(default=FatTree(), description="Switches, links and hosts.")
+    workload: Workload = Field(default=Permutation(), description="Who sends what to whom, and when.")
+    balancer: Balancer = Field(default=Ofan(), description="Who chooses the path of a packet.")
+    transport: Transport = Field(default=Paced(), description="What hosts send when.")
+    frame: Frame = Field(default=Frame(), description="Sizes on the wire.")
+    port: Port = Field(default=Port(), description="Buffers and marking of switch ports.")
+    measure: Measure = Field(default=Measure(), description="What is recorded beside the flows.")
+    run: Run = Field(default=Run(), description="Seed, threads, time limit.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        largest = max(self.frame.data_bytes, self.frame.ack)
+        if self.port.buffer != "infinite" and self.port.buffer < largest:
+            raise refusal(
+                str(self.port.buffer), f'at least the largest frame, {largest}B, or "infinite"', "port.buffer"
+            )
+        return self
+
+    def replace(self, **parts: Any) -> Scenario:
+        """Return a copy with some parts exchanged, checked anew: `scenario.replace(balancer=Rsq())`."""
+        return Scenario(**{**{name: getattr(self, name) for name in type(self).model_fields}, **parts})
+
+
+def _kinds(union: Any) -> dict[str, type[Part]]:
+    models = get_args(union)[0] if get_origin(union) is Annotated else union
+    return {model.model_fields["kind"].default: model for model in get_args(models) or (models,)}
+
+
+KINDS: dict[str, dict[str, type[Part]]] = {
+    "fabric": _kinds(Fabric),
+    "workload": _kinds(Workload),
+    "balancer": _kinds(Balancer),
+    "transport": _kinds(Transport),
+}
+"""Models of the parts that come in several kinds, by part and kind."""
