@@ -20,6 +20,7 @@ exclude_patterns = ["_build", "README.md"]
 nitpicky = True
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
+smartquotes = False  # field values stand in straight quotes
 
 html_theme = "furo"
 html_title = "fabricsim"
