@@ -1,0 +1,64 @@
+//! The fixed small run whose instructions `benchmarks/instructions.py` counts: `gate BALANCER PACKETS` sends PACKETS full
+//! packets from each of 128 hosts to the host 37 further on, and prints the packet-hops that it took.
+
+use fabricsim_core::{Config, Messages, Status, run};
+use std::process::ExitCode;
+
+const HOSTS: u32 = 128;
+const STRIDE: u32 = 37;
+const PAYLOAD_BYTES: u64 = 4096;
+
+fn config(balancer: &str) -> String {
+    let link = r#"{"rate_bps": 800000000000, "latency_ps": 500000}"#;
+    format!(
+        r#"{{"seed": 1, "threads": 1, "time_limit_ps": 1000000000000,
+            "fabric": {{"kind": "fat-tree", "pods": 8, "edges_per_pod": 4, "hosts_per_edge": 4, "aggs_per_pod": 4,
+                "cores_per_agg": 4, "host_link": {link}, "edge_agg_link": {link}, "agg_core_link": {link},
+                "links_down": [], "links_degraded": []}},
+            "frame": {{"payload_bytes": {PAYLOAD_BYTES}, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20,
+                "last_frame": "full"}},
+            "port": {{"buffer_bytes": null, "ecn_threshold_bytes": null}},
+            "balancer": {{"kind": "{balancer}"}},
+            "transport": {{"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "uniform"}},
+            "measure": {{"queues": true, "trace": false}}}}"#
+    )
+}
+
+fn messages(packets: u64) -> Messages {
+    let each = HOSTS as usize;
+    Messages {
+        src: (0..HOSTS).collect(),
+        dst: (0..HOSTS).map(|host| (host + STRIDE) % HOSTS).collect(),
+        bytes: vec![packets * PAYLOAD_BYTES; each],
+        start: vec![0; each],
+        rank: vec![0; each],
+        ..Messages::default()
+    }
+}
+
+fn packet_hops(balancer: &str, packets: u64) -> Result<u64, String> {
+    let config = Config::from_json(&config(balancer)).map_err(|error| error.to_string())?;
+    let output = run(&config, &messages(packets), &mut |_| true).map_err(|error| error.to_string())?;
+    if output.status != Status::Done {
+        return Err(format!("the run ended {}", output.status.name()));
+    }
+    Ok(output.packet_hops_count)
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [balancer, packets] = arguments.as_slice() else {
+        eprintln!("usage: gate BALANCER PACKETS");
+        return ExitCode::from(2);
+    };
+    match packets.parse().map_err(|error| format!("{packets}: {error}")).and_then(|count| packet_hops(balancer, count)) {
+        Ok(hops) => {
+            println!("{hops}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("gate: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
