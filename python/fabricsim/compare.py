@@ -175,7 +175,9 @@ def _comparison(base: Scenario, done: Sequence[_Run], order: Sequence[str]) -> C
 
     rows = sorted((run.row for run in done), key=lambda row: order.index(row["balancer"]))
     # A seed may need all 64 bits, which would not be guessed from the first rows.
-    runs = pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"seed": pl.UInt64}).select(
+    runs = pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"seed": pl.UInt64})
+    # A measure that no run has (such as the CCT, if none finished) is a number all the same.
+    runs = runs.with_columns(pl.selectors.by_dtype(pl.Null).cast(pl.Float64)).select(
         "balancer", "seed", pl.exclude("balancer", "seed")
     )
     fct = pl.concat(

@@ -22,9 +22,10 @@ class Results:
     """One run's outcome.
 
     `flows`: one row a message. `ports`: one row a directed link (see `fabricsim.tables` for both). `totals`: the
-    engine's counters. `summary`: what the command line prints with `--json` (see `fabricsim.summary`). `duration_ps`:
-    first data packet's start to the last completion (to the run's end if a flow is unfinished). `provenance`: version,
-    seed, Python, platform. `trace`: one row a received packet, or None unless `measure.trace` is on.
+    engine's counters, and the bounds in exact ps. `summary`: what the command line prints with `--json` (see
+    `fabricsim.summary`). `duration_ps`: first data packet's start to the last completion (to the run's end if a flow is
+    unfinished). `provenance`: version, seed, Python, platform. `trace`: one row a received packet, or None unless
+    `measure.trace` is on.
     """
 
     scenario: Scenario

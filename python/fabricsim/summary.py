@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def summarise(
-    scenario: Scenario, flows: pl.DataFrame, ports: pl.DataFrame, totals: Mapping[str, Any], bound_ps: int
+    scenario: Scenario, flows: pl.DataFrame, ports: pl.DataFrame, totals: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Sum up a run from its tables; the host's costs (`wall_s` ...) are the caller's to add.
 
@@ -39,8 +39,8 @@ def summarise(
         "unfinished_count": unfinished_count(scenario, flows),
         "cct_acked_us": in_us(acked),
         "cct_delivered_us": in_us(delivered),
-        "bound_us": in_us(bound_ps),
-        "cct_increase_fraction": metrics.cct_increase_fraction(cct, bound_ps),
+        "bound_us": in_us(int(totals["bound_ps"])),
+        "cct_increase_fraction": metrics.cct_increase_fraction(cct, int(totals["bound_ps"])),
         "max_queue_packets": metrics.switch_max(ports, "max_queue_packets"),
         "max_queue_bytes": metrics.switch_max(ports, "max_queue_bytes"),
         "queues": metrics.queues_by_stage(ports, STAGES[scenario.fabric.kind]),

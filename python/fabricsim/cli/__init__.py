@@ -21,11 +21,11 @@ READER_GONE = 141
 
 HELP = """Packet-level simulator for AI-training networks.
 
-Examples:
+For example:
 
     fabricsim run --preset ofan-paper
     fabricsim run scenario.toml --set balancer.kind=rsq --json
-    fabricsim compare --preset ofan-paper --balancers ofan,pofan:4,rsq --seeds 10 --out comparison
+    fabricsim compare --preset ofan-paper --balancers ofan,pofan:4,rsq --seeds 10
     fabricsim list balancers
 """
 
@@ -57,21 +57,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _app() -> App:
     from cyclopts import App
 
+    from fabricsim.cli.compare import compare
+    from fabricsim.cli.discover import explain, list_names
+    from fabricsim.cli.files import convert, init, validate
+    from fabricsim.cli.run import run
+
+    app = App(name="fabricsim", help=HELP, version=_version, help_format="markdown", suppress_keyboard_interrupt=False)
+    for name, command in (
+        ("run", run),
+        ("compare", compare),
+        ("list", list_names),
+        ("explain", explain),
+        ("validate", validate),
+        ("init", init),
+        ("convert", convert),
+    ):
+        app.command(command, name=name)
+    return app
+
+
+def _version() -> str:
+    """Return the version, which only `--version` needs: finding it out takes time."""
     from fabricsim import __version__
 
-    app = App(name="fabricsim", help=HELP, version=__version__, help_format="plaintext")
-    # Import paths, not functions: a command's module is loaded when the command is used.
-    for name, where, what in (
-        ("run", "run:run", "Run one scenario and print what came out."),
-        ("compare", "compare:compare", "Compare load balancers on one scenario over several seeds."),
-        ("list", "discover:list_names", "List what a scenario can name: fabrics, balancers, workloads, presets ..."),
-        ("explain", "discover:explain", "Explain a name: what it is, its parameters, defaults, ranges and sources."),
-        ("validate", "files:validate", "Check scenarios and traffic matrices without running them."),
-        ("init", "files:init", "Write a scenario file to start from."),
-        ("convert", "files:convert", "Convert message lists between .cm, .json, .npz and .parquet."),
-    ):
-        app.command(f"fabricsim.cli.{where}", name=name, help=what)
-    return app
+    return __version__
 
 
 def _reader_gone() -> int:

@@ -15,6 +15,7 @@ from fabricsim.errors import ScenarioError
 
 def compare(
     file: File = None,
+    /,
     *,
     balancers: Annotated[
         str, Parameter(help="Balancers, separated by commas; a parameter follows a colon: ofan,pofan:4,rsq.")
@@ -37,10 +38,10 @@ def compare(
 
     Exit status: 0 done; 1 a flow did not finish, or a physical bound is violated; 2 bad input.
 
-    Examples:
-        fabricsim compare scenario.toml --balancers ofan,pofan:4,rsq --seeds 10 --out comparison
-        fabricsim compare --preset ofan-paper --balancers ofan,drb,jsq --set workload.message=4MiB
+    For example:
 
+        fabricsim compare scenario.toml --balancers ofan,pofan:4,rsq --seeds 20
+        fabricsim compare --preset ofan-paper --balancers ofan,drb --out drb
     """
     from fabricsim.cli.scenario_input import read_balancers, read_scenario
     from fabricsim.cli.terminal import say, show_table

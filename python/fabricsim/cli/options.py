@@ -12,7 +12,10 @@ Preset = Annotated[str | None, Parameter(help="Start from a preset (see `fabrics
 Set = Annotated[
     list[str] | None,
     Parameter(
-        name="--set", negative=(), help="Override a field, such as balancer.kind=rsq; may be given several times."
+        name="--set",
+        negative=(),
+        show_default=False,
+        help="Override a field, such as balancer.kind=rsq; may be given several times.",
     ),
 ]
 Seed = Annotated[int | None, Parameter(help="Seed of every random draw (run.seed).")]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def run(
     file: File = None,
+    /,
     *,
     preset: Preset = None,
     set_: Set = None,
@@ -25,19 +26,19 @@ def run(
         Path | None, Parameter(help="Folder for the results: Parquet tables, scenario.json, summary.json.")
     ] = None,
     as_json: Annotated[
-        bool, Parameter(name="--json", negative=(), help="Print one JSON object and nothing else.")
+        bool, Parameter(name="--json", negative=(), show_default=False, help="Print one JSON object and nothing else.")
     ] = False,
 ) -> int:
     """Run one scenario and print what came out.
 
     Exit status: 0 done; 1 a flow did not finish, or a physical bound is violated; 2 bad input.
 
-    Examples:
+    For example:
+
         fabricsim run scenario.toml
         fabricsim run --preset ofan-paper --set balancer.kind=rsq --seed 7
         fabricsim run matrix.cm --set fabric.radix=8 --json
         fabricsim run scenario.toml --out results
-
     """
     from fabricsim.checks import check
     from fabricsim.cli.scenario_input import read_scenario

@@ -23,7 +23,7 @@ def read_scenario(
     seed: int | None = None,
     threads: str | None = None,
 ) -> Scenario:
-    """Read `file` (a scenario, or a traffic matrix for the preset's or the default fabric) and lay the overrides over it.
+    """Read `file`, a scenario or a traffic matrix, and lay the overrides over it.
 
     Raises:
         ScenarioError: neither file nor preset is given, the file is of no known kind, or holds what no scenario has.
@@ -41,7 +41,8 @@ def read_scenario(
     if kind == ".toml":
         return scenario_from_toml(file, layers)
     if kind == ".cm":
-        return scenario_from_mapping({"workload": {"kind": "htsim", "path": str(file)}}, layers, str(file))
+        matrix = {"workload": {"kind": "htsim", "path": str(file)}, **_fabric_of(file, layers)}
+        return scenario_from_mapping(matrix, layers, str(file))
     if kind == ".json" and (scenario := _scenario_in(file)) is not None:
         return scenario_from_mapping(scenario, layers, str(file))
     if kind in (".json", *MESSAGE_FILES):
@@ -67,15 +68,26 @@ def read_balancers(text: str) -> list[Balancer]:
     return balancers
 
 
+def _fabric_of(matrix: Path, layers: Sequence[str]) -> dict[str, object]:
+    """Return the three-level fat tree that has the matrix's hosts, if there is one and nobody has named a fabric."""
+    from fabricsim.workloads import read_htsim
+
+    if any(layer.startswith(("fabric", "preset")) for layer in layers):
+        return {}
+    hosts = read_htsim(matrix).hosts
+    radix = next((radix for radix in range(2, 130, 2) if radix**3 // 4 == hosts), None)
+    return {"fabric": {"kind": "fat-tree", "radix": radix}} if radix else {}
+
+
 def _scenario_in(file: Path) -> dict[str, object] | None:
-    """Return the scenario in a JSON file, such as the `scenario.json` of earlier results; None if it is a message list."""
+    """Return the scenario in a JSON file, such as the `scenario.json` of results; None if it is a message list."""
     try:
         content = json.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ScenarioError("", str(file), f"a file that can be read ({error.strerror})") from None
     except ValueError as error:
         raise ScenarioError("", str(file), f"a JSON file ({error})") from None
-    if not isinstance(content, dict):
+    if not isinstance(content, dict) or "messages" in content:
         return None
     inner = content.get("scenario", content)
     return inner if isinstance(inner, dict) else content

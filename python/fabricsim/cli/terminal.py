@@ -14,14 +14,14 @@ def say(text: str) -> None:
     print(text, file=sys.stderr)
 
 
-def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table on standard output; the first column left, the others right."""
+def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> None:
+    """Print a table on standard output; with `numbers` every column but the first to the right."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table(title=title, title_justify="left", title_style="bold")
     for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place else "left")
+        table.add_column(heading, justify="right" if numbers and place else "left")
     for row in rows:
         table.add_row(*row)
     console = Console(highlight=False)

@@ -1,0 +1,104 @@
+"""`fabricsim list` and `fabricsim explain`: what a scenario can name, and what each name means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from fabricsim.errors import ScenarioError, Unknown
+
+if TYPE_CHECKING:
+    from fabricsim.catalogue import Entry
+
+# What can be listed, in the order of a scenario file: plural, and the section of the file.
+LISTS = {
+    "fabrics": "fabric",
+    "workloads": "workload",
+    "balancers": "balancer",
+    "transports": "transport",
+    "sections": "",
+    "presets": "preset",
+}
+
+
+def list_names(
+    what: Annotated[str | None, Parameter(help=f"One of {', '.join(LISTS)}; without it, all of them.")] = None,
+    /,
+) -> None:
+    """List what a scenario can name: fabrics, workloads, balancers, transports, other sections, presets.
+
+    For example:
+
+        fabricsim list
+        fabricsim list balancers
+    """
+    if what is not None and what not in LISTS:
+        from fabricsim.scenario.part import nearest
+
+        raise ScenarioError("", Unknown(what, nearest(what, LISTS)), ", ".join(LISTS))
+    for name in [what] if what else LISTS:
+        _show_list(name)
+
+
+def explain(
+    name: Annotated[str, Parameter(help="A name that `fabricsim list` shows, such as ofan or fat-tree.")],
+) -> None:
+    """Explain a name: what it is, where it comes from, its parameters with defaults and ranges.
+
+    For example:
+
+        fabricsim explain pofan
+        fabricsim explain fat-tree
+        fabricsim explain ofan-paper
+    """
+    from fabricsim.catalogue import entry
+    from fabricsim.scenario import PRESETS, scenario_from_mapping, scenario_to_toml
+
+    if name in PRESETS:
+        print(f'{name}: a preset; `preset = "{name}"` in a scenario file, or --preset {name}, stands for\n')
+        print(scenario_to_toml(scenario_from_mapping({"preset": name})))
+        return
+    _show_entry(entry(name))
+
+
+def _show_list(name: str) -> None:
+    from fabricsim.catalogue import catalogue
+    from fabricsim.cli.terminal import show_table
+    from fabricsim.scenario import KINDS, PRESETS
+
+    section = LISTS[name]
+    if section == "preset":
+        show_table(
+            name, ("name", "sets"), [(preset, ", ".join(parts)) for preset, parts in PRESETS.items()], numbers=False
+        )
+        return
+    entries = [known for known in catalogue() if (known.part == section if section else known.part not in KINDS)]
+    if section == "balancer":
+        headings = ("name", "runs on", "queue up", "queue down", "what it does")
+        rows = [(one.name, one.where, one.growth_up, one.growth_down, one.summary) for one in entries]
+        show_table(f"{name} (growth of the largest queue with the message size m)", headings, rows, numbers=False)
+        return
+    show_table(name, ("name", "what it is"), [(one.name, one.summary) for one in entries], numbers=False)
+
+
+def _show_entry(entry: Entry) -> None:
+    from fabricsim.cli.terminal import show_table
+
+    kind = "" if entry.name == entry.part else f'kind = "{entry.name}" in '
+    print(f"{entry.name}: {entry.summary}\n")
+    facts = {
+        "scenario": f"{kind}[{entry.part}]",
+        "source": entry.source,
+        "differs": entry.differs,
+        "runs on": entry.where,
+        "remembers": entry.state_per_switch,
+        "largest queue": f"up {entry.growth_up}, down {entry.growth_down}" if entry.growth_up else "",
+    }
+    for fact, text in facts.items():
+        if text:
+            print(f"  {fact + ':':<15} {text}")
+    if entry.parameters:
+        print()
+        rows = [(one.name, one.default or "must be given", one.allowed, one.meaning) for one in entry.parameters]
+        show_table("parameters", ("name", "default", "allowed", "meaning"), rows, numbers=False)

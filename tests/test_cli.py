@@ -1,0 +1,264 @@
+"""The command line's contract (architecture.md, section 9), against a stand-in core where a run is needed."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fake_core
+import polars as pl
+import pytest
+
+import fabricsim
+from fabricsim.cli import main
+from fabricsim.scenario import scenario_from_mapping, scenario_from_toml
+
+COMMANDS = ("run", "compare", "list", "explain", "validate", "init", "convert")
+PAIR = ("--set", "fabric.kind=leaf-spine", "--set", "fabric.radix=2")
+
+# What other tools rely on, from the contract.
+FIELDS = (
+    "hosts", "flows_count", "unfinished_count", "cct_acked_us", "cct_delivered_us", "bound_us", "cct_increase_fraction",
+    "max_queue_packets", "max_queue_bytes", "queues", "drops_count", "marks_count", "utilisation_fraction",
+    "packets_count", "packet_hops_count", "wall_s", "cpu_s", "peak_rss_mb", "result_hash", "version",
+)  # fmt: skip
+
+
+class Core:
+    """The stand-in core; counts its runs, and does `before` ahead of each."""
+
+    def __init__(self) -> None:
+        self.answer = fake_core.output()
+        self.configs: list[dict[str, Any]] = []
+        self.before: Callable[[], None] = lambda: None
+
+    def run(self, config: str, _messages: object, _progress: object) -> dict[str, Any]:
+        self.before()
+        self.configs.append(json.loads(config))
+        return self.answer
+
+
+@pytest.fixture
+def core(monkeypatch: pytest.MonkeyPatch) -> Core:
+    core = Core()
+    monkeypatch.setitem(sys.modules, "fabricsim._core", core)
+    monkeypatch.setattr(fabricsim, "_core", core, raising=False)
+    return core
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> str:
+    """The one packet of the stand-in core as a message list."""
+    file = tmp_path / "pair.json"
+    file.write_text('[{"src": 0, "dst": 1, "bytes": 4096}]')
+    return str(file)
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def test_json_is_one_object_with_the_promised_fields(core: Core, pair: str, capsys: pytest.CaptureFixture[str]) -> None:
+    del core
+    assert main(["run", pair, *PAIR, "--json"]) == 0
+    out = capsys.readouterr().out
+    summary = json.loads(out)
+    assert out.count("\n") == 1
+    assert set(FIELDS) <= set(summary)
+    assert summary["cct_acked_us"] == pytest.approx(4.16888)
+    assert set(summary["queues"]["leaf-spine"]) == {"max_packets", "mean_packets", "overload_fraction"}
+
+
+def test_options_reach_the_core(core: Core, pair: str) -> None:
+    assert main(["run", pair, *PAIR, "--seed", "7", "--threads", "2", "--set", "balancer=pofan:3"]) == 0
+    (config,) = core.configs
+    assert (config["seed"], config["threads"]) == (7, 2)
+    assert config["balancer"] == {"kind": "pofan", "ports_per_pipe": 3}
+
+
+def test_an_unfinished_run_ends_with_1_and_is_kept(
+    core: Core, pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    core.answer["status"] = "stuck"
+    core.answer["flows"]["acked_packets_count"][:] = 0
+    core.answer["flows"]["last_acked_at_ps"][:] = fake_core.NEVER
+    core.answer["ports"]["control_frames_count"][-2] = 0
+    assert main(["run", pair, *PAIR, "--json", "--out", str(tmp_path / "out")]) == 1
+    out, err = capsys.readouterr()
+    assert json.loads(out)["unfinished_count"] == 1
+    assert "flow 0 (host-0 to host-1): 1 of 1 packets delivered, 0 acknowledged" in err
+    assert pl.read_parquet(tmp_path / "out" / "flows.parquet").height == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["run"], "--preset"),
+        (["run", "--preset", "ofan-papr"], "ofan-paper"),
+        (["run", "none.toml"], "none.toml"),
+        (["run", "picture.png"], "picture.png"),
+        (["run", "--preset", "ofan-paper", "--set", "fabric.radix=7"], "fabric.radix: got 7"),
+        (["run", "--preset", "ofan-paper", "--set", "fabric.radx=8"], "radix"),
+        (["run", "--preset", "ofan-paper", "--set", "balancer"], "name=value"),
+        (["run", "--preset", "ofan-paper", "--seed", "-1"], "run.seed: got -1"),
+        (["run", "--preset", "ofan-paper", "--seed", "one"], "--seed"),
+        (["run", "--preset", "ofan-paper", "--colour", "red"], "--colour"),
+        (["compare", "--preset", "ofan-paper"], "--balancers"),
+        (["compare", "--preset", "ofan-paper", "--balancers", "ofan,ofan"], "each balancer once"),
+        (["compare", "--preset", "ofan-paper", "--balancers", "ofan,rsk"], "rsq"),
+        (["compare", "--preset", "ofan-paper", "--balancers", "rsq", "--seeds", "0"], "--seeds: got 0"),
+        (["list", "balancer"], "balancers"),
+        (["explain", "offan"], "ofan"),
+        (["validate"], "--schema"),
+        (["convert", "none.cm", "some.npz"], "none.cm"),
+        (["rum"], "rum"),
+    ],
+)
+def test_bad_input_is_one_message_and_2(
+    arguments: list[str],
+    named: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert named in err
+    assert "Traceback" not in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_results_are_not_written_over_other_files(core: Core, pair: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", pair, *PAIR, "--out", str(Path(pair).parent)]) == 2
+    assert "holds no results" in capsys.readouterr().err
+    assert core.configs == []  # refused before the run, not after it
+
+
+def test_ctrl_c_ends_with_130(core: Core, pair: str, capsys: pytest.CaptureFixture[str]) -> None:
+    core.before = interrupt
+    assert main(["run", pair, *PAIR]) == 130
+    assert capsys.readouterr().err == "fabricsim: interrupted\n"
+
+
+def test_compare_writes_everything_and_a_table(
+    core: Core, pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["compare", pair, *PAIR, "--balancers", "ofan,pofan:2", "--seeds", "3", "--out", str(out)]) == 0
+    printed, said = capsys.readouterr()
+    assert "pofan:2" in printed
+    assert str(out / "index.html") in said
+    table = pl.read_parquet(out / "table.parquet")
+    assert table["balancer"].to_list() == ["ofan", "pofan:2"]
+    assert table["runs_count"].to_list() == [3, 3]
+    assert table["cct_acked_us_sem"].to_list() == [0.0, 0.0]
+    assert pl.read_csv(out / "runs.csv")["seed"].to_list() == [1, 2, 3] * 2
+    assert sorted({config["seed"] for config in core.configs}) == [1, 2, 3]
+    for name in ("comparison.png", "comparison.pdf", "table.csv"):
+        assert (out / name).stat().st_size > 0
+    page = (out / "index.html").read_text()
+    assert "<script src" not in page
+    assert "Plotly.newPlot" in page
+
+
+def test_an_interrupted_comparison_goes_on_where_it_stopped(core: Core, pair: str, tmp_path: Path) -> None:
+    command = ["compare", pair, *PAIR, "--balancers", "ofan,rsq", "--seeds", "3", "--workers", "1", "--out"]
+    command.append(str(tmp_path / "out"))
+    core.before = lambda: interrupt() if len(core.configs) == 4 else None
+    assert main(command) == 130
+    assert len(list((tmp_path / "out" / "runs").iterdir())) == 4
+    core.before = lambda: None
+    assert main(command) == 0
+    assert len(core.configs) == 6
+    assert main(command) == 0
+    assert len(core.configs) == 6  # nothing is left to run
+
+
+def test_a_changed_scenario_is_run_anew(core: Core, pair: str, tmp_path: Path) -> None:
+    command = ["compare", pair, *PAIR, "--balancers", "ofan", "--seeds", "1", "--out", str(tmp_path / "out")]
+    assert main(command) == 0
+    assert main([*command, "--threads", "2"]) == 0  # threads cannot change a result
+    assert len(core.configs) == 1
+    assert main([*command, "--set", "frame.gap=12B"]) == 0
+    Path(pair).write_text('[{"src": 1, "dst": 0, "bytes": 4096}]')
+    assert main(command) == 0
+    assert len(core.configs) == 3
+
+
+def test_a_comparison_with_an_unfinished_run_says_so(
+    core: Core, pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    core.answer["status"] = "stuck"
+    core.answer["flows"]["acked_packets_count"][:] = 0
+    core.answer["flows"]["last_acked_at_ps"][:] = fake_core.NEVER
+    core.answer["ports"]["control_frames_count"][-2] = 0
+    out = tmp_path / "out"
+    assert main(["compare", pair, *PAIR, "--balancers", "ofan", "--seeds", "2", "--out", str(out)]) == 1
+    printed, said = capsys.readouterr()
+    assert "2 (2 unfinished)" in printed
+    assert "ofan, seed 2: 1 of 1 flows are unfinished" in said
+    assert "ofan, seed 2: 1 of 1 flows are unfinished" in (out / "index.html").read_text()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "For example" in text
+    assert f"fabricsim {command} " in text.partition("For example")[2]
+
+
+def test_help_loads_nothing_heavy() -> None:
+    heavy = ("numpy", "polars", "matplotlib", "plotly", "networkx", "scipy", "pydantic")
+    program = (
+        "import sys\n"
+        "from fabricsim.cli import main\n"
+        "main(['--help'])\n"
+        f"print([name for name in {heavy} if name in sys.modules], file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_init_writes_a_scenario_that_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "scenario.toml"
+    assert main(["init", str(file), "--set", "fabric.radix=4"]) == 0
+    assert scenario_from_toml(file) == scenario_from_mapping({"preset": "ofan-paper", "fabric": {"radix": 4}})
+    assert main(["init", str(file)]) == 2
+    assert main(["validate", str(file)]) == 0
+    assert "16 messages on a fat-tree of 16 hosts" in capsys.readouterr().out
+
+
+def test_validate_checks_every_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad, worse = (tmp_path / name for name in ("good.cm", "bad.cm", "worse.toml"))
+    good.write_text("Nodes 16\nConnections 1\n0->1 start 0 size 4096\n")
+    bad.write_text("Nodes 16\nConnections 1\n0->16 start 0 size 4096\n")
+    worse.write_text("[fabric]\nradix = 7\n")
+    assert main(["validate", str(bad), str(good), str(worse)]) == 2
+    out, err = capsys.readouterr()
+    assert "good.cm: good: 1 messages on a fat-tree of 16 hosts" in out  # 4^3 / 4 hosts: radix 4 without being told
+    assert "bad.cm:3" in err
+    assert "fabric.radix: got 7" in err
+
+
+def test_the_schema_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--schema"]) == 0
+    assert "fabric" in json.loads(capsys.readouterr().out)["properties"]
+
+
+@pytest.mark.parametrize("between", ["messages.npz", "messages.parquet", "messages.json"])
+def test_convert_there_and_back(between: str, tmp_path: Path) -> None:
+    matrix, middle, back = tmp_path / "matrix.cm", tmp_path / between, tmp_path / "back.cm"
+    matrix.write_text("Nodes 16\nConnections 2\n0->5 start 0 size 100000\n3->1 start 2 size 4097\n")
+    assert main(["convert", str(matrix), str(middle)]) == 0
+    assert main(["convert", str(middle), str(back), "--hosts", "16"]) == 0
+    flows = [line.split() for line in back.read_text().splitlines() if "->" in line]
+    assert [(flow[0], flow[flow.index("size") + 1], flow[flow.index("start") + 1]) for flow in flows] == [
+        ("0->5", "100000", "0"),
+        ("3->1", "4097", "2"),
+    ]
+    assert main(["convert", str(matrix), str(middle)]) == 2  # never over a file unasked
