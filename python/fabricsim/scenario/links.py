@@ -58,7 +58,7 @@ class Wiring(Protocol):
         """Return the link's kind, or None when the two nodes are no neighbours."""
 
 
-def checked_ends(fabric: Wiring, ends: LinkEnds, field: str) -> tuple[LinkEnds, Link]:
+def _checked_ends(fabric: Wiring, ends: LinkEnds, field: str) -> tuple[LinkEnds, Link]:
     """Return a link's ends under their own names, lower tier first, and its kind; refuse unknown ones."""
     tiers = list(fabric.nodes_count)
     nodes = [_node(fabric, name, field) for name in ends]
@@ -100,14 +100,14 @@ def check_link_lists(
 
     for row, ends in enumerate(down):
         field = f"links_down.{row}"
-        named, _ = checked_ends(fabric, ends, field)
+        named, _ = _checked_ends(fabric, ends, field)
         if named[0].startswith("host-"):
             raise refusal(list(ends), "links between switches (a host without its only link is no host)", field)
         once(named, field)
         down_named.append(named)
     for row, slower in enumerate(degraded):
         field = f"links_degraded.{row}"
-        named, link = checked_ends(fabric, slower.link, f"{field}.link")
+        named, link = _checked_ends(fabric, slower.link, f"{field}.link")
         once(named, f"{field}.link")
         if slower.rate > link.rate:
             raise refusal(str(slower.rate), f"at most the rate of its tier, {link.rate}", f"{field}.rate")

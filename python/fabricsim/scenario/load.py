@@ -72,20 +72,18 @@ def scenario_from_mapping(mapping: Mapping[str, object], overrides: Overrides = 
 
 
 def _merged(below: Mapping[str, object], above: Mapping[str, object]) -> dict[str, object]:
-    """Return two layers of parts as one; every table is a copy, so that presets stay as they are."""
-    merged = {name: dict(value) if isinstance(value, Mapping) else value for name, value in below.items()}
-    for part, value in above.items():
-        kept = merged.get(part)
-        if not isinstance(value, Mapping):
-            merged[part] = value
-        elif not isinstance(kept, dict):
-            merged[part] = dict(value)
+    """Return two layers as one, table by table; those of `above` are copied, so presets and inputs stay as they are."""
+    merged = dict(below)
+    for name, value in above.items():
+        kept = merged.get(name)
+        if isinstance(value, Mapping):
+            merged[name] = _merged(_kept(name, kept, value) if isinstance(kept, Mapping) else {}, value)
         else:
-            merged[part] = {**_kept(part, kept, value), **value}
+            merged[name] = value
     return merged
 
 
-def _kept(part: str, below: dict[str, Any], above: Mapping[str, object]) -> dict[str, Any]:
+def _kept(part: str, below: Mapping[str, Any], above: Mapping[str, object]) -> Mapping[str, Any]:
     """Return what of a part remains when `above` comes on top of it: all, or after a change of kind what still fits."""
     kind = above.get("kind")
     if part not in KINDS or kind is None or kind == below.get("kind", _DEFAULT_KIND[part]):

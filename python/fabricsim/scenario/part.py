@@ -15,7 +15,7 @@ from fabricsim.errors import Missing, ScenarioError, Unknown
 class Part(BaseModel):
     """Base of every scenario model: frozen, unknown names refused, every error a `ScenarioError`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=False)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     def __init__(self, **data: Any) -> None:
         try:
@@ -80,14 +80,14 @@ def _single(details: ErrorDetails, data: object, where: str) -> ScenarioError:
                 field, value, allowed = _joined(field, cause.field), cause.value, cause.allowed
         case "missing":
             value, allowed = Missing, "a value (the field has no default)"
-        case "union_tag_not_found":
+        case "union_tag_not_found" if isinstance(value, Mapping):
             field, value, allowed = _joined(field, "kind"), Missing, "the name of a kind"
         case "union_tag_invalid":
             kinds = context["expected_tags"].replace("'", "").split(", ")
             near = nearest(str(context["tag"]), kinds)
             hint = f' (did you mean "{near}"?)' if near else ""
             field, value, allowed = _joined(field, "kind"), context["tag"], "one of " + ", ".join(kinds) + hint
-        case "model_type" | "model_attributes_type" | "dict_type":
+        case "model_type" | "model_attributes_type" | "dict_type" | "union_tag_not_found":
             allowed = "a table of named values"
         case "tuple_type" | "list_type":
             allowed = "a list"

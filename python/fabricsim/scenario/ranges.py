@@ -6,7 +6,6 @@ the documentation. A `word` is a text accepted beside the range: `Whole(1, 1024,
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -103,7 +102,7 @@ class Real(Allowed):
     def _check(self, value: object) -> float:
         if isinstance(value, bool | Quantity) or not isinstance(value, int | float):
             raise refusal(value, self.words)
-        if not math.isfinite(value) or not self.above < value <= self.high:
+        if not self.above < value <= self.high:  # NaN is neither
             raise refusal(value, self.words)
         return float(value)
 

@@ -1,0 +1,76 @@
+"""What can be listed and explained, the public names, and what importing them costs."""
+
+import subprocess
+import sys
+
+import pytest
+
+import fabricsim
+from fabricsim import scenario
+from fabricsim.catalogue import catalogue, entry
+from fabricsim.errors import ScenarioError
+from fabricsim.scenario import KINDS, Scenario, scenario_from_mapping
+
+
+def test_every_kind_has_one_complete_entry() -> None:
+    entries = {known.name: known for known in catalogue()}
+    assert len(entries) == len(catalogue())
+    for part, kinds in KINDS.items():
+        assert {name for name, known in entries.items() if known.part == part} == set(kinds)
+    for known in catalogue():
+        assert known.summary.endswith(".")
+        assert all(parameter.meaning and parameter.allowed for parameter in known.parameters), known.name
+        if known.part == "balancer":
+            assert known.where in ("switch", "host")
+            assert all((known.source, known.state_per_switch, known.growth_up, known.growth_down, known.differs))
+
+
+def test_growth_is_table_1_of_the_ofan_paper() -> None:
+    table = {
+        "simple-rr": ("Θ(1)", "Θ(m)"),
+        "jsq": ("Θ(1)", "Θ(m)"),
+        "rps": ("Θ(√m)", "Θ(√m)"),
+        "rsq": ("Θ(√m)", "Θ(√m)"),
+        "drb": ("Θ(1)", "Θ(1)"),
+        "pofan": ("Θ(1)", "Θ(1)"),
+        "ofan": ("Θ(1)", "Θ(1)"),
+    }
+    assert {name: (entry(name).growth_up, entry(name).growth_down) for name in table} == table
+    assert {name for name in table if entry(name).where == "host"} == {"rps", "drb"}
+
+
+def test_printed_defaults_are_values_that_load() -> None:
+    for known in catalogue():
+        for parameter in known.parameters:
+            if parameter.default is None or parameter.default in ("none", "[]"):
+                continue
+            required = {"path": "a.cm"} if known.name == "htsim" else {}
+            required |= {"path": "a.json"} if known.name == "messages" else {}
+            fields = {**({"kind": known.name} if known.part in KINDS else {}), **required}
+            built = scenario_from_mapping({known.part: fields}, [f"{known.part}.{parameter.name}={parameter.default}"])
+            assert built == scenario_from_mapping({known.part: fields})
+
+
+def test_names_are_found_and_unknown_ones_answered() -> None:
+    assert entry("pofan:4").name == "pofan"
+    assert entry(" Fat-Tree").part == "fabric"
+    with pytest.raises(ScenarioError, match=r'"offan" \(did you mean "ofan"\?\)'):
+        entry("offan")
+
+
+def test_public_names_are_those_of_their_modules() -> None:
+    assert set(scenario.__all__) <= set(fabricsim.__all__)
+    assert fabricsim.Scenario is Scenario
+    assert set(fabricsim.__all__) <= set(dir(fabricsim))
+    with pytest.raises(AttributeError, match="no attribute 'Scenari'"):
+        _ = fabricsim.Scenari
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, fabricsim; assert 'pydantic' not in sys.modules; fabricsim.Scenario(); fabricsim.core_config;"
+        "heavy = {'numpy', 'polars', 'networkx', 'matplotlib', 'plotly', 'scipy', 'rich'} & set(sys.modules);"
+        "sys.exit(f'loaded: {heavy}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
