@@ -1,0 +1,181 @@
+"""Times that no run can beat: the ideal completion of each flow, and lower bounds of a run's CCT.
+
+All follow from the model alone (engine.md; load_balancing.md, section 1.3): a frame that starts on a link at s is whole
+at the other end at s + size/rate + latency, and the next may start (size + gap)/rate after s, at a host no earlier than
+that over the load. Links count at their tier's rate: links that are slower or down only make the bounds looser.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabricsim.frame_times import Path, Times, paths
+from fabricsim.workloads.earliest import earliest_starts
+
+if TYPE_CHECKING:
+    from fabricsim.scenario import Scenario
+    from fabricsim.workloads import Messages
+
+_NEVER = np.iinfo(np.int64).max
+
+
+def ideal_fct_ps(scenario: Scenario, messages: Messages) -> Times:
+    """Return each flow's least time from its first data frame's start to its last one's arrival, shape (messages,).
+
+    The flow is alone and its packets are spread as well as can be: its frames leave the host one pacing interval apart,
+    and each stage of the path has to carry them, by one link or by several in parallel.
+    """
+    return _Flows(scenario, messages).ideal
+
+
+def bound_ps(scenario: Scenario, messages: Messages) -> int:
+    """Return the lower bound from which the CCT's increase counts, in ps.
+
+    It bounds `cct_acked`, or with ACKs off `cct_delivered`.
+    For a permutation (each host that takes part sends one message and receives one, all of equally many whole packets,
+    all at once, with ACKs, links of one rate): Ofan paper, Appendix A, in the reading of load_balancing.md, section 7.
+    Else the naive bound of workloads.md, section 0: no flow beats its ideal, nothing starts before what it waits for,
+    no host sends or receives faster than its link. The former lies up to one gap above what a run can reach: hold runs
+    against `least_cct_ps`.
+    """
+    flows = _Flows(scenario, messages)
+    return _permutation_ps(flows) if flows.is_permutation() else _naive_ps(flows)
+
+
+def least_cct_ps(scenario: Scenario, messages: Messages) -> int:
+    """Return `bound_ps` less the gap that Appendix A counts too much (load_balancing.md, section 7.3).
+
+    A run with a shorter CCT is an error of the simulator.
+    """
+    flows = _Flows(scenario, messages)
+    if flows.is_permutation():
+        return _permutation_ps(flows) - flows.paths[0].hops[0].gap_ps
+    return _naive_ps(flows)
+
+
+class _Flows:
+    """Frames and times of each message, as arrays of shape (messages,).
+
+    `levels` that its path climbs; `whole` frames; size of a `short` last frame, or 0; `ideal` completion; `ack`: what
+    the last ACK takes back; `to_last_link`: least time of a frame to the switch before the receiver; `sending` and
+    `receiving`: how long it occupies its sender and its receiver; `after_sending`: least time from its sender's being
+    free of it to its arrival.
+    """
+
+    def __init__(self, scenario: Scenario, messages: Messages) -> None:
+        self.scenario, self.messages, self.paths = scenario, messages, paths(scenario)
+        self.levels: Times = scenario.fabric.hops(messages.src, messages.dst) // 2
+        payload, header = np.uint64(int(scenario.frame.payload)), np.uint64(int(scenario.frame.header))
+        whole, rest = np.divmod(messages.bytes, payload)
+        is_short = (messages.bytes == 0) | ((rest > 0) & (scenario.frame.last_frame == "short"))
+        self.whole: Times = (whole + ((rest > 0) & ~is_short)).astype(np.int64)
+        self.short: Times = np.where(is_short, rest + header, 0).astype(np.int64)
+        names = ("ideal", "ack", "to_last_link", "sending", "receiving", "after_sending")
+        columns = np.zeros((len(names), len(messages)), np.int64)
+        for level, path in enumerate(self.paths, start=1):
+            rows = np.flatnonzero(self.levels == level)
+            if rows.size:
+                columns[:, rows] = self._times(path, self.whole[rows], self.short[rows])
+        self.ideal, self.ack, self.to_last_link, self.sending, self.receiving, self.after_sending = columns
+
+    def _times(self, path: Path, whole: Times, short: Times) -> list[Times]:
+        full, has_short = int(self.scenario.frame.data_bytes), short > 0
+        last_link = path.hops[-1]
+        interval = path.interval_ps(full)
+        full_path, short_path = path.time_ps(full), path.time_ps(short)
+        sent_before_short = whole * interval
+
+        def least(of_whole: int, of_short: Times) -> Times:
+            return np.minimum(np.where(whole > 0, of_whole, _NEVER), np.where(has_short, of_short, _NEVER))
+
+        receiving = whole * last_link.occupancy_ps(full) + has_short * last_link.occupancy_ps(short)
+        # The last whole frame waits at the host, and at each stage behind the others on its link.
+        wait = (whole - 1) * interval
+        for hop in path.hops:
+            wait = np.maximum(wait, (-(-whole // hop.parallel) - 1) * hop.occupancy_ps(full))
+        ideal = np.where(whole > 0, full_path + wait, 0)
+        ideal = np.maximum(ideal, has_short * (sent_before_short + short_path))
+        # The receiver's link carries every frame; a short one may overtake whole ones on other paths.
+        reached = least(path.time_to_last_link_ps(full), sent_before_short + path.time_to_last_link_ps(short))
+        ideal = np.maximum(ideal, reached + receiving - last_link.gap_ps + last_link.latency_ps)
+        acks = self.scenario.transport.acks == "per-packet"
+        return [
+            ideal,
+            np.full(whole.size, path.time_ps(int(self.scenario.frame.ack)) if acks else 0),
+            reached,
+            whole * interval + has_short * path.interval_ps(short),
+            receiving,
+            least(full_path - interval, short_path - path.interval_ps(short)),
+        ]
+
+    def is_permutation(self) -> bool:
+        """Whether the assumptions of Appendix A hold."""
+        messages = self.messages
+        src, dst = np.sort(messages.src), np.sort(messages.dst)
+        return bool(
+            len(messages)
+            and self.scenario.transport.acks == "per-packet"
+            and not messages.has_dependencies
+            and len({hop.rate_bps for hop in self.paths[-1].hops}) == 1
+            and np.array_equal(src, dst)
+            and np.all(src[1:] != src[:-1])
+            and np.all(messages.start_ps == messages.start_ps[0])
+            and np.all(self.whole == self.whole[0])
+            and not np.any(self.short)
+        )
+
+
+def _permutation_ps(flows: _Flows) -> int:
+    """Ofan paper, Appendix A, for the farthest pair present.
+
+    At loads below 1 data frames start one pacing interval apart where the ACKs between them do not take longer. The
+    appendix's other constraint, that the ACKs left at the end need their time too, binds only where an ACK is longer
+    than a data frame, and is left out.
+    """
+    full, ack = int(flows.scenario.frame.data_bytes), int(flows.scenario.frame.ack)
+    path = flows.paths[int(flows.levels.max()) - 1]
+    link, packets = path.hops[0], int(flows.whole[0])
+    interval = path.interval_ps(full)
+    # i1: data packets that a host sends before its first ACK.
+    data_only = -(-(path.time_ps(full) - link.time_ps(full)) // interval) + 1
+    if packets < data_only:
+        return path.time_ps(full) + (packets - 1) * interval + path.time_ps(ack)
+    interleaved = max(interval, link.occupancy_ps(full) + link.occupancy_ps(ack))
+    last_data = path.time_ps(full) + (data_only - 1) * interval + (packets - data_only) * interleaved
+    return last_data + link.gap_ps + path.time_ps(ack)
+
+
+def _naive_ps(flows: _Flows) -> int:
+    messages = flows.messages
+    if not len(messages):
+        return 0
+    links = flows.paths[-1].hops
+    # The run's clock starts with its first data frame, which jitter may hold back by almost a pacing interval.
+    waiting = np.zeros(len(messages), bool)
+    waiting[messages.dep_message] = waiting[messages.target_message] = True
+    jittered = flows.scenario.transport.start_jitter == "uniform"
+    jitter = flows.paths[0].interval_ps(int(flows.scenario.frame.data_bytes)) if jittered else 0
+    clock = int(messages.start_ps[~waiting].min()) + jitter
+    release = np.maximum(messages.start_ps.astype(np.int64) - clock, 0)
+    signal = min(hop.latency_ps for hop in links)
+    start = earliest_starts(messages, release, flows.ideal, flows.ideal + flows.ack, signal)
+    hosts = flows.scenario.fabric.hosts_count
+    after_receiving = flows.ack + links[-1].latency_ps - links[-1].gap_ps
+    return max(
+        int((start + flows.ideal + flows.ack).max()),
+        _busiest(messages.src, hosts, start, flows.sending, flows.after_sending + flows.ack),
+        _busiest(messages.dst, hosts, start + flows.to_last_link, flows.receiving, after_receiving),
+    )
+
+
+def _busiest(host: NDArray[np.uint32], hosts: int, begin: Times, busy: Times, rest: Times) -> int:
+    """Return the most, over hosts with messages, of the earliest `begin` + all `busy` + the least `rest`."""
+    first, least, total = np.full(hosts, _NEVER), np.full(hosts, _NEVER), np.zeros(hosts, np.int64)
+    np.minimum.at(first, host, begin)
+    np.minimum.at(least, host, rest)
+    np.add.at(total, host, busy)
+    used = first < _NEVER
+    return int((first[used] + total[used] + least[used]).max())

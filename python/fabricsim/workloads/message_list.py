@@ -1,0 +1,137 @@
+"""Messages given one by one: in the scenario, or in a .json, .npz or .parquet file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from fabricsim.errors import ScenarioError, Unknown
+from fabricsim.scenario.part import nearest, scenario_error
+from fabricsim.scenario.workload import Message, MessageList
+from fabricsim.workloads.messages import ACKED, DELIVERED, Messages, Places
+
+_EVENTS = {"delivered": DELIVERED, "acked": ACKED}
+_COLUMNS = ("src", "dst", "bytes", "start_ps", "rank")
+
+
+def from_models(listed: Sequence[Message], where: str = "") -> Messages:
+    """Turn the messages of a `MessageList` into arrays; `after` refers to their ids.
+
+    Raises `ScenarioError` for an id given twice, an unknown one, or a cycle.
+    """
+    rows: dict[str | int, int] = {}
+    for row, message in enumerate(listed):
+        if message.id is not None and rows.setdefault(message.id, row) != row:
+            allowed = f"an id of its own (messages.{rows[message.id]} has it)"
+            raise ScenarioError(f"messages.{row}.id", message.id, allowed, where)
+    edges: list[tuple[int, int, int]] = []
+    for row, message in enumerate(listed):
+        for place, after in enumerate(message.after):
+            if after.id not in rows:
+                near = nearest(str(after.id), map(str, rows))
+                field = f"messages.{row}.after.{place}.id"
+                raise ScenarioError(field, Unknown(str(after.id), near), "the id of another message", where)
+            edges.append((row, rows[after.id], _EVENTS[after.event]))
+    dep_message, dep_on, dep_event = zip(*edges, strict=True) if edges else ((), (), ())
+    places = Places(
+        message=lambda row, field: f"messages.{row}.{field}",
+        name=lambda row: f"messages.{row}" if listed[row].id is None else f"message {listed[row].id!r}",
+        where=where,
+    )
+    return Messages.from_arrays(
+        [message.src for message in listed],
+        [message.dst for message in listed],
+        np.array([int(message.bytes) for message in listed], np.uint64),
+        places=places,
+        start_ps=np.array([int(message.start) for message in listed], np.uint64),
+        rank=[message.rank for message in listed],
+        dep_message=dep_message,
+        dep_on=dep_on,
+        dep_event=dep_event,
+    )
+
+
+def read_messages(path: str | Path) -> Messages:
+    """Read messages from a .json, .npz or .parquet file.
+
+    .json: a list of messages as in a scenario's `[workload]`, or an object with that list as `messages`. .npz: arrays
+    named as the arguments of `Messages.from_arrays`. .parquet: columns src, dst, bytes and optionally start_ps, rank.
+    Raises `ScenarioError` naming the file and what is wrong with it.
+    """
+    path = Path(path)
+    readers = {".json": _from_json, ".npz": _from_npz, ".parquet": _from_parquet}
+    if path.suffix not in readers:
+        raise ScenarioError("workload.path", str(path), f"a file name that ends in one of {', '.join(readers)}")
+    try:
+        return readers[path.suffix](path)
+    except OSError as error:
+        raise ScenarioError("workload.path", str(path), f"a readable file ({error.strerror or error})") from None
+
+
+def write_messages(messages: Messages, path: str | Path) -> None:
+    """Write messages to a .npz file (everything), or .parquet (not dependencies and triggers: `ScenarioError`)."""
+    path = Path(path)
+    arrays = messages.to_door()
+    if path.suffix == ".npz":
+        np.savez_compressed(path, allow_pickle=False, **arrays)
+    elif path.suffix == ".parquet":
+        if messages.has_dependencies:
+            raise ScenarioError("path", str(path), "a .npz file, since messages depend on one another")
+        import polars
+
+        polars.DataFrame({name: arrays[name] for name in _COLUMNS}).write_parquet(path)
+    else:
+        raise ScenarioError("path", str(path), "a file name that ends in .npz or .parquet")
+
+
+def _from_json(path: Path) -> Messages:
+    try:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ScenarioError("", str(path), f"JSON ({error})") from None
+    if isinstance(data, dict):
+        for name in data:
+            if name != "messages":
+                raise ScenarioError(str(name), Unknown(str(name)), "messages", str(path))
+        data = data.get("messages")
+    if not isinstance(data, list):
+        raise ScenarioError("messages", type(data).__name__, "a list of messages", str(path))
+    try:
+        listed = MessageList.model_validate({"messages": data}).messages
+    except ValidationError as error:
+        raise scenario_error(error, {"messages": data}, where=str(path)) from None
+    return from_models(listed or (), str(path))
+
+
+def _from_npz(path: Path) -> Messages:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+    except (ValueError, EOFError) as error:
+        raise ScenarioError("workload.path", str(path), f"a .npz file ({error})") from None
+    return _from_columns(arrays, path)
+
+
+def _from_parquet(path: Path) -> Messages:
+    import polars
+
+    try:
+        table = polars.read_parquet(path)
+    except polars.exceptions.PolarsError as error:
+        raise ScenarioError("workload.path", str(path), f"a .parquet file ({error})") from None
+    for name in table.columns:
+        if name not in _COLUMNS:
+            raise ScenarioError(name, Unknown(name, nearest(name, _COLUMNS)), ", ".join(_COLUMNS), str(path))
+    return _from_columns({name: table[name].to_numpy() for name in table.columns}, path)
+
+
+def _from_columns(arrays: dict[str, Any], path: Path) -> Messages:
+    for name in ("src", "dst", "bytes"):
+        if name not in arrays:
+            raise ScenarioError(name, None, "a column of integers", str(path))
+    return Messages.from_arrays(**arrays, places=Places(where=str(path)))
