@@ -63,7 +63,6 @@ def output() -> dict[str, Any]:
             "window_ps": 500_000,
             "windows_count": 9,
             "packet_hops_count": 8,
-            "unroutable_count": 0,
             "peak_rings_bytes": 64,
             "threads": 1,
         },

@@ -11,7 +11,7 @@ import pytest
 
 import fabricsim
 from fabricsim import metrics
-from fabricsim.errors import BoundViolationError, UnfinishedError
+from fabricsim.errors import BoundViolationError, ScenarioError, UnfinishedError
 from fabricsim.results import Results
 from fabricsim.run import simulate
 from fabricsim.scenario import LeafSpine, Measure, Paced, Run, Scenario
@@ -133,7 +133,7 @@ def test_an_unfinished_run_names_the_flow_and_the_port_that_dropped(answer: dict
     assert "flow 0 (host-0 to host-1): 0 of 1 packets delivered, 0 acknowledged" in message
     assert "port leaf-0 to spine-0 dropped 1 frames" in message
     summary = raised.value.results.summary
-    assert summary["drops_count"] == {"data": 1, "control": 0, "unroutable": 0}
+    assert summary["drops_count"] == {"data": 1, "control": 0}
     assert summary["cct_acked_us"] is None
     assert summary["cct_increase_fraction"] is None
 
@@ -176,7 +176,7 @@ def lose_without_a_trace(answer: dict[str, Any]) -> None:
         ),
         (shift("last_acked_at_ps", -1), "the CCT of 4168879 ps is less than the 4168880 ps that the model admits"),
         (overfill, "link leaf-1 to spine-0 was taken 1.0"),
-        (lose_without_a_trace, "1 frames sent by hosts were neither delivered nor dropped"),
+        (lose_without_a_trace, "data frames: 2 sent by hosts, 1 delivered and 0 dropped"),
     ],
 )
 def test_broken_physics_is_an_error(answer: dict[str, Any], change: Any, message: str) -> None:
@@ -185,6 +185,24 @@ def test_broken_physics_is_an_error(answer: dict[str, Any], change: Any, message
         one_packet()
     assert message in str(raised.value)
     assert raised.value.results.summary["hosts"] == 2
+
+
+def test_what_the_core_refuses_is_a_scenario_error(answer: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    del answer
+    refused = "fabric.links_down: got edge-9; allowed: a link of the fabric"
+
+    def refuse(*_: object) -> None:
+        raise ValueError(refused)
+
+    monkeypatch.setattr(sys.modules["fabricsim._core"], "run", refuse)
+    with pytest.raises(ScenarioError) as raised:
+        one_packet()
+    assert str(raised.value) == refused
+    assert (raised.value.field, raised.value.value, raised.value.allowed) == (
+        "fabric.links_down",
+        "edge-9",
+        "a link of the fabric",
+    )
 
 
 def flows_of_three() -> pl.DataFrame:

@@ -97,13 +97,9 @@ def switch_max(ports: pl.DataFrame, column: str) -> int | None:
     return cast("int | None", ports.filter(~pl.col("stage").str.starts_with("host-"))[column].max())
 
 
-def drops_count(ports: pl.DataFrame, unroutable: int) -> dict[str, int]:
-    """Frames lost, by kind: `data` and `control` for want of buffer, `unroutable` for want of a port."""
-    return {
-        "data": int(ports["dropped_data_count"].sum()),
-        "control": int(ports["dropped_control_count"].sum()),
-        "unroutable": unroutable,
-    }
+def drops_count(ports: pl.DataFrame) -> dict[str, int]:
+    """Frames that found a buffer full, by kind: `data` and `control`."""
+    return {kind: int(ports[f"dropped_{kind}_count"].sum()) for kind in ("data", "control")}
 
 
 def result_hash(flows: pl.DataFrame, drops: dict[str, int], marks: int) -> str:

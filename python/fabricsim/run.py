@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from fabricsim.errors import ScenarioError
     from fabricsim.results import Results
     from fabricsim.scenario import Scenario
     from fabricsim.workloads import Messages
@@ -93,7 +94,10 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
     from fabricsim.summary import summarise
 
     wall, cpu = time.perf_counter(), time.process_time()
-    output = _core.run(json.dumps(core_config(scenario)), messages.to_door(), progress)
+    try:
+        output = _core.run(json.dumps(core_config(scenario)), messages.to_door(), progress)
+    except ValueError as error:
+        raise _refusal(str(error)) from None
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 
     totals: dict[str, Any] = {
@@ -118,6 +122,17 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
     }
     trace = tables.trace_table(output["trace"]) if scenario.measure.trace else None
     return Results(scenario, flows, ports, totals, summary, duration, provenance, trace)
+
+
+def _refusal(message: str) -> ScenarioError:
+    """Return what the core refused, in its own words: it checks what depends on the built fabric."""
+    from fabricsim.errors import ScenarioError
+
+    what, _, allowed = message.partition("; allowed: ")
+    field, _, got = what.partition(": got ")
+    error = ScenarioError(field, got, allowed)
+    error.args = (message,)
+    return error
 
 
 def _provenance(scenario: Scenario) -> dict[str, Any]:

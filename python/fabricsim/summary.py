@@ -27,7 +27,7 @@ def summarise(
     acked = metrics.cct_acked_ps(flows)
     delivered = metrics.cct_delivered_ps(flows)
     cct = acked if scenario.transport.acks == "per-packet" else delivered
-    drops = metrics.drops_count(ports, int(totals["unroutable_count"]))
+    drops = metrics.drops_count(ports)
     marks = int(ports["marks"].sum())
     return {
         "status": totals["status"],

@@ -35,12 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from cyclopts import CycloptsError
 
     from fabricsim.cli.terminal import say
-    from fabricsim.errors import BoundViolationError, ScenarioError, UnfinishedError
+    from fabricsim.errors import ScenarioError
 
     try:
         status = _app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
-    except (UnfinishedError, BoundViolationError) as error:
+    except RuntimeError as error:  # unfinished, a bound violated, or a fault of the core itself
         say(f"fabricsim: {error}")
         return FAILED
     except (ScenarioError, CycloptsError, OSError) as error:
