@@ -1,1 +1,30 @@
-//! fabricsim-core: a packet-level simulator of AI-training fabrics.
+//! fabricsim-core: a packet-level simulator of AI-training fabrics. Pure Rust; it does not know that Python exists.
+//!
+//! One run is one straight line, see [`run()`]: configuration -> fabric -> workload -> windows until done -> output.
+
+mod balancer;
+pub mod config;
+mod error;
+mod fabric;
+mod host;
+mod link;
+mod measure;
+mod packet;
+mod port;
+mod rng;
+mod run;
+mod spreader;
+mod switch;
+mod units;
+mod window;
+mod workload;
+
+pub use balancer::PortOrder;
+pub use config::Config;
+pub use error::Error;
+pub use fabric::{Fabric, Tier};
+pub use measure::{FlowColumns, Output, Status, TraceRow};
+pub use port::PortTally;
+pub use run::{Progress, run};
+pub use units::{NEVER, Ps};
+pub use workload::Messages;

@@ -1,0 +1,202 @@
+//! Ofan and POfan: destination-based rotation at the switch. One pointer for each (destination edge switch at an edge switch, destination pod at an
+//! aggregation switch; size class), and with POfan for each pipe of down-facing ports; every pointer walks over all uplinks in an order of its own.
+//!
+//! *Source*: Ofan paper sections 4 and 5, appendices F and H (Theorems 5 and 7: O(1) queues); load_balancing.md section 4. *Differs*: none.
+//! When `ports_per_pipe` does not divide the down ports, the last pipe is short. *State*: a pointer for each (pipe, key, class).
+//! *Cost*: one pointer, one permuted port.
+
+use super::{Balancer, Choice};
+use crate::fabric::{Fabric, Tier};
+use crate::rng::{Purpose, Stream};
+use std::sync::Arc;
+
+/// The orders in which pointers walk over `w` uplinks: `pi(i) = (x(P[i], id1) + id2) mod w`, with `x(v, u) = v XOR u` if that is below w, else `v`.
+///
+/// *Source*: Ofan paper, appendix F.2, equations 16 to 18. P is the same for all switches and seeds: the first of a fixed sequence of random
+/// permutations whose w shifts are different cyclic orders (for w = 6, also one that reaches the paper's 30 orders in all). With w = 2 and 3 there
+/// are not enough cyclic orders for that, and any P serves.
+#[derive(Clone, Debug)]
+pub struct PortOrder {
+    basis: Vec<u8>,
+}
+
+impl PortOrder {
+    /// The basis for `uplinks` uplinks (1 to 128).
+    pub fn new(uplinks: u32) -> Self {
+        let mut stream = Stream::new(0, Purpose::Balancer, u64::from(uplinks));
+        loop {
+            let mut basis: Vec<u8> = (0..uplinks as u8).collect();
+            for last in (1..basis.len()).rev() {
+                basis.swap(last, stream.below(last as u64 + 1) as usize);
+            }
+            let order = Self { basis };
+            if uplinks <= 3 || (order.shifts_differ() && (uplinks != 6 || order.cyclic_orders() == 30)) {
+                return order;
+            }
+        }
+    }
+
+    /// Bits of `id1`.
+    fn low_bits(&self) -> u32 {
+        self.basis.len().next_power_of_two().trailing_zeros()
+    }
+
+    /// The two numbers that make the order of pointer `id`: `id1`, and `id2 mod w`.
+    fn twist(&self, id: u32) -> (u8, u8) {
+        let bits = self.low_bits();
+        ((id & ((1 << bits) - 1)) as u8, ((id >> bits) % self.basis.len() as u32) as u8)
+    }
+
+    /// The `i`-th uplink in an order.
+    #[inline(always)]
+    fn port(&self, i: u8, (id1, id2): (u8, u8)) -> u16 {
+        let uplinks = self.basis.len() as u32;
+        let value = u32::from(self.basis[usize::from(i)]);
+        let xored = value ^ u32::from(id1);
+        let sum = if xored < uplinks { xored } else { value } + u32::from(id2);
+        (if sum >= uplinks { sum - uplinks } else { sum }) as u16
+    }
+
+    /// An order as a cycle that begins with uplink 0.
+    fn cycle(&self, twist: (u8, u8)) -> Vec<u16> {
+        let mut ports: Vec<u16> = (0..self.basis.len() as u8).map(|i| self.port(i, twist)).collect();
+        let zero = ports.iter().position(|&port| port == 0).unwrap_or(0);
+        ports.rotate_left(zero);
+        ports
+    }
+
+    fn shifts_differ(&self) -> bool {
+        let shifts: std::collections::HashSet<_> = (0..self.basis.len() as u8).map(|id2| self.cycle((0, id2))).collect();
+        shifts.len() == self.basis.len()
+    }
+
+    /// How many different cyclic orders all pointers together can follow.
+    pub fn cyclic_orders(&self) -> usize {
+        let firsts = 0..1u32 << self.low_bits();
+        let seconds = 0..self.basis.len() as u8;
+        let cycles = firsts.flat_map(|id1| seconds.clone().map(move |id2| (id1 as u8, id2)));
+        cycles.map(|twist| self.cycle(twist)).collect::<std::collections::HashSet<_>>().len()
+    }
+}
+
+/// What all switches of a tier share.
+#[derive(Debug)]
+struct Plan {
+    order: PortOrder,
+    keys: u32,
+    pipes: u32,
+    /// The twist of each (key, class).
+    twists: Box<[(u8, u8)]>,
+    /// First pointer of the pipe that a down port belongs to.
+    pipe_base: Box<[u32]>,
+}
+
+impl Plan {
+    fn new(fabric: &Fabric, node: u32, ports_per_pipe: u32) -> Self {
+        let shape = fabric.switch(node);
+        let ports_per_pipe = ports_per_pipe.min(shape.down);
+        let order = PortOrder::new(shape.up);
+        // N_d of equation 16: how many edge switches, or pods, there are.
+        let destinations = if shape.tier == Tier::Edge { fabric.tiers[1].len() as u32 } else { shape.keys };
+        let twists = (0..shape.keys * 2)
+            .map(|key_class| {
+                let key = key_class / 2;
+                let destination = if shape.tier == Tier::Edge { fabric.addressing.dense_edge(key) } else { key };
+                order.twist(destination + destinations * (key_class & 1))
+            })
+            .collect();
+        let pipe_base = (0..shape.down).map(|port| port / ports_per_pipe * shape.keys * 2).collect();
+        Self { order, keys: shape.keys, pipes: shape.down.div_ceil(ports_per_pipe), twists, pipe_base }
+    }
+}
+
+/// The plans of the two tiers that choose, made when first asked for.
+pub(super) struct Plans {
+    ports_per_pipe: u32,
+    of_tier: [Option<Arc<Plan>>; 2],
+}
+
+impl Plans {
+    /// `ports_per_pipe` down-facing ports share a pipe; Ofan itself is the case of one pipe.
+    pub(super) fn new(ports_per_pipe: u32) -> Self {
+        Self { ports_per_pipe, of_tier: [None, None] }
+    }
+
+    fn of_tier(&mut self, fabric: &Fabric, node: u32) -> Arc<Plan> {
+        let slot = &mut self.of_tier[usize::from(fabric.switch(node).tier != Tier::Edge)];
+        slot.get_or_insert_with(|| Arc::new(Plan::new(fabric, node, self.ports_per_pipe))).clone()
+    }
+
+    /// The pointers of switch `node`: data pointers start at random, ACK pointers half a rotation further (section 4.1).
+    pub(super) fn ofan(&mut self, fabric: &Fabric, node: u32, seed: u64) -> Ofan {
+        let plan = self.of_tier(fabric, node);
+        let uplinks = fabric.switch(node).up;
+        let mut stream = Stream::new(seed, Purpose::Balancer, u64::from(node));
+        let pointers = (0..plan.pipes * plan.keys)
+            .flat_map(|_| {
+                let data = stream.below(u64::from(uplinks)) as u32;
+                [data as u8, ((data + uplinks / 2) % uplinks) as u8]
+            })
+            .collect();
+        Ofan { plan, pointers }
+    }
+}
+
+/// The pointers of one switch.
+#[derive(Debug)]
+pub struct Ofan {
+    plan: Arc<Plan>,
+    /// Pointer of each (pipe, key, class).
+    pointers: Box<[u8]>,
+}
+
+impl Balancer for Ofan {
+    #[inline(always)]
+    fn pick(&mut self, choice: Choice<'_>) -> u16 {
+        let key_class = (choice.key << 1) as usize | choice.packet.class();
+        let pointer = &mut self.pointers[self.plan.pipe_base[choice.ingress as usize] as usize + key_class];
+        loop {
+            let i = *pointer;
+            *pointer = if usize::from(i) + 1 == choice.uplinks.len() { 0 } else { i + 1 };
+            let port = self.plan.order.port(i, self.plan.twists[key_class]);
+            if choice.valid.contains(port) {
+                return port;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thirty_cyclic_orders_at_six_uplinks() {
+        let order = PortOrder::new(6);
+        assert_eq!(order.cyclic_orders(), 30, "appendix F.2");
+        assert!(order.shifts_differ(), "additions alone give w = 6");
+    }
+
+    #[test]
+    fn every_order_is_a_permutation() {
+        for uplinks in 1..=128 {
+            let order = PortOrder::new(uplinks);
+            assert!(uplinks <= 3 || order.shifts_differ(), "w = {uplinks}");
+            for id in [0, 1, 5, 77, 4095, 100_000] {
+                let mut ports: Vec<u16> = (0..uplinks as u8).map(|i| order.port(i, order.twist(id))).collect();
+                ports.sort_unstable();
+                assert!(ports.iter().copied().eq(0..uplinks as u16), "w = {uplinks}, id = {id}");
+            }
+        }
+    }
+
+    /// By hand for w = 4 (b = 2) and P = [2, 0, 3, 1]: pointer 6 has id1 = 2, id2 = 1, so pi = ((P ^ 2) + 1) mod 4 = [1, 3, 2, 0].
+    #[test]
+    fn the_formula_by_hand() {
+        let order = PortOrder { basis: vec![2, 0, 3, 1] };
+        assert_eq!((0..4).map(|i| order.port(i, order.twist(6))).collect::<Vec<_>>(), [1, 3, 2, 0]);
+        // w = 3 (b = 2), P = [0, 1, 2], id = 5: id1 = 1, id2 = 1. 0^1 = 1, 1^1 = 0, 2^1 = 3 stays 2; plus 1: [2, 1, 0].
+        let order = PortOrder { basis: vec![0, 1, 2] };
+        assert_eq!((0..3).map(|i| order.port(i, order.twist(5))).collect::<Vec<_>>(), [2, 1, 0]);
+    }
+}

@@ -1,0 +1,207 @@
+//! Strict mirror of the Python models: no defaults, unknown fields refused. The contract stands in bindings/README.md.
+
+use crate::{error::Error, units::Ps};
+use serde::Deserialize;
+
+/// One run, as the door receives it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Run seed; every random stream derives from it.
+    pub seed: u64,
+    /// Worker threads, at least 1. The result does not depend on it.
+    pub threads: u32,
+    /// Simulated time at which an unfinished run is given up.
+    pub time_limit_ps: Ps,
+    /// The switches and links.
+    pub fabric: FabricConfig,
+    /// Frame sizes.
+    pub frame: FrameConfig,
+    /// Egress ports of switches.
+    pub port: PortConfig,
+    /// Who chooses the path.
+    pub balancer: BalancerConfig,
+    /// What hosts do.
+    pub transport: TransportConfig,
+    /// What is recorded.
+    pub measure: MeasureConfig,
+}
+
+impl Config {
+    /// Reads the door's JSON text.
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        serde_json::from_str(text).map_err(|error| Error::Config(error.to_string()))
+    }
+}
+
+/// A kind of link.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkConfig {
+    /// Bit/s in each direction.
+    pub rate_bps: u64,
+    /// Propagation and fixed processing of the switch it enters.
+    pub latency_ps: Ps,
+}
+
+/// A link that works more slowly than its kind.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DegradedLink {
+    /// Both ends, by node name.
+    pub link: (String, String),
+    /// Bit/s in each direction.
+    pub rate_bps: u64,
+}
+
+/// The fabric's kind and dimensions.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum FabricConfig {
+    /// Three levels: pods of edge and aggregation switches under cores; core (j, c) is wired to aggregation switch j of every pod.
+    FatTree {
+        /// Pods.
+        pods: u32,
+        /// Edge switches a pod.
+        edges_per_pod: u32,
+        /// Hosts an edge switch.
+        hosts_per_edge: u32,
+        /// Aggregation switches a pod = uplinks of an edge switch.
+        aggs_per_pod: u32,
+        /// Cores an aggregation switch = its uplinks.
+        cores_per_agg: u32,
+        /// Host to edge.
+        host_link: LinkConfig,
+        /// Edge to aggregation.
+        edge_agg_link: LinkConfig,
+        /// Aggregation to core.
+        agg_core_link: LinkConfig,
+        /// Links that are down from the start.
+        links_down: Vec<(String, String)>,
+        /// Links that are slower from the start.
+        links_degraded: Vec<DegradedLink>,
+    },
+    /// Two levels: every leaf is wired to every spine.
+    LeafSpine {
+        /// Leaf switches.
+        leaves: u32,
+        /// Hosts a leaf.
+        hosts_per_leaf: u32,
+        /// Spine switches = uplinks of a leaf.
+        spines: u32,
+        /// Host to leaf.
+        host_link: LinkConfig,
+        /// Leaf to spine.
+        leaf_spine_link: LinkConfig,
+        /// Links that are down from the start.
+        links_down: Vec<(String, String)>,
+        /// Links that are slower from the start.
+        links_degraded: Vec<DegradedLink>,
+    },
+}
+
+/// Sizes on the wire.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrameConfig {
+    /// Payload of a full data frame.
+    pub payload_bytes: u32,
+    /// Header of a data frame.
+    pub header_bytes: u32,
+    /// An ACK, whole.
+    pub ack_bytes: u32,
+    /// Inter-frame gap and preamble: occupies the link, never a queue.
+    pub gap_bytes: u32,
+    /// What the last frame of a message carries.
+    pub last_frame: LastFrame,
+}
+
+/// What the last frame of a message carries.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum LastFrame {
+    /// A whole payload (the Ofan paper counts packets).
+    Full,
+    /// The rest of the message.
+    Short,
+}
+
+/// Egress ports of switches.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PortConfig {
+    /// Drop-tail above this many bytes; none = infinite.
+    pub buffer_bytes: Option<u64>,
+    /// Mark data that leaves more than this many bytes behind, itself included; none = no marking.
+    pub ecn_threshold_bytes: Option<u64>,
+}
+
+/// Who chooses the path.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum BalancerConfig {
+    /// Hash per flow.
+    Ecmp {},
+    /// One pointer a switch.
+    SimpleRr {},
+    /// Join the shortest queue.
+    Jsq {},
+    /// Random switch queue.
+    Rsq {},
+    /// Random packet spraying from the host.
+    Rps {},
+    /// Digit-reversal bouncing.
+    Drb {},
+    /// One pointer a destination switch.
+    Ofan {},
+    /// Ofan with one pointer set a pipe.
+    Pofan {
+        /// Down-facing ports that share a pipe.
+        ports_per_pipe: u32,
+    },
+}
+
+/// What hosts do.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum TransportConfig {
+    /// Fixed rate, no window, no recovery.
+    Paced {
+        /// Share of the line rate, in (0, 1].
+        load: f64,
+        /// Whether data is acknowledged.
+        acks: Acks,
+        /// Whether hosts start at random within one packet time.
+        start_jitter: StartJitter,
+    },
+}
+
+/// Whether data is acknowledged.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Acks {
+    /// One ACK a data packet.
+    PerPacket,
+    /// No ACKs: a message is complete when its receiver has it.
+    Off,
+}
+
+/// Whether hosts start at random within one packet time.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum StartJitter {
+    /// Uniform over one pacing interval, per host.
+    Uniform,
+    /// All hosts start on the dot.
+    None,
+}
+
+/// What is recorded besides the flows.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeasureConfig {
+    /// Queue maxima and integrals per port.
+    pub queues: bool,
+    /// Every packet's every reception.
+    pub trace: bool,
+}

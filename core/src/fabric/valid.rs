@@ -1,0 +1,141 @@
+//! Valid ports V(switch, destination): the uplinks through which some up-down path to the destination works, once routing has converged.
+//!
+//! *Source*: Ofan paper sections 4.1 and 5; load_balancing.md section 1.5.
+
+use super::{Fabric, Tier};
+use std::collections::HashMap;
+
+/// Most uplinks that a switch may have: a set of ports is one 128-bit mask.
+pub const UPLINKS_LIMIT: u32 = 128;
+
+/// A set of uplinks of one switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValidPorts {
+    /// Uplink numbers, ascending.
+    pub ports: Box<[u16]>,
+    mask: u128,
+}
+
+impl ValidPorts {
+    /// The set with these members.
+    pub fn from_mask(mask: u128) -> Self {
+        Self { ports: (0..128).filter(|port| mask >> port & 1 == 1).collect(), mask }
+    }
+
+    /// All of the first `uplinks` uplinks.
+    pub fn all(uplinks: u32) -> Self {
+        Self::from_mask(first(uplinks))
+    }
+
+    /// Whether the uplink is a member.
+    #[inline(always)]
+    pub fn contains(&self, port: u16) -> bool {
+        self.mask >> port & 1 == 1
+    }
+
+    /// Members.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// Whether nothing is reachable.
+    pub fn is_empty(&self) -> bool {
+        self.ports.is_empty()
+    }
+}
+
+fn first(uplinks: u32) -> u128 {
+    if uplinks == UPLINKS_LIMIT { u128::MAX } else { (1 << uplinks) - 1 }
+}
+
+/// V for every switch and key. Sets are interned; a switch without a table reaches every key through every uplink.
+#[derive(Debug, Default)]
+pub(super) struct ValidTable {
+    sets: Vec<ValidPorts>,
+    switches: Vec<SwitchTable>,
+}
+
+#[derive(Clone, Debug)]
+struct SwitchTable {
+    full: u32,
+    of_key: Box<[u32]>,
+}
+
+impl ValidTable {
+    #[inline(always)]
+    pub(super) fn of(&self, switch: usize, key: u32) -> &ValidPorts {
+        let table = &self.switches[switch];
+        let set = if table.of_key.is_empty() { table.full } else { table.of_key[key as usize] };
+        &self.sets[set as usize]
+    }
+
+    pub(super) fn compute(fabric: &Fabric) -> Self {
+        let mut interner = Interner::default();
+        let any_dead = fabric.alive.iter().any(|&alive| !alive);
+        let alive_up: Vec<u128> = (fabric.hosts()..fabric.tiers[3].end).map(|node| alive_uplinks(fabric, node)).collect();
+        let switches = (fabric.hosts()..fabric.tiers[3].end)
+            .map(|node| {
+                let shape = fabric.switch(node);
+                let full = interner.intern(first(shape.up));
+                let masks = if !any_dead || shape.up == 0 { Vec::new() } else { reachable(fabric, &alive_up, node) };
+                let of_key = if masks.iter().all(|&mask| mask == first(shape.up)) {
+                    Box::default()
+                } else {
+                    masks.into_iter().map(|mask| interner.intern(mask)).collect()
+                };
+                SwitchTable { full, of_key }
+            })
+            .collect();
+        Self { sets: interner.sets, switches }
+    }
+}
+
+#[derive(Default)]
+struct Interner {
+    sets: Vec<ValidPorts>,
+    known: HashMap<u128, u32>,
+}
+
+impl Interner {
+    fn intern(&mut self, mask: u128) -> u32 {
+        *self.known.entry(mask).or_insert_with(|| {
+            self.sets.push(ValidPorts::from_mask(mask));
+            self.sets.len() as u32 - 1
+        })
+    }
+}
+
+fn alive_uplinks(fabric: &Fabric, node: u32) -> u128 {
+    let down = fabric.switch(node).down as usize;
+    let ports = fabric.ports_of(node);
+    ports.skip(down).enumerate().filter(|(_, port)| fabric.alive[*port]).fold(0, |mask, (up, _)| mask | 1 << up)
+}
+
+/// For one switch: the mask of valid uplinks for each key.
+fn reachable(fabric: &Fabric, alive_up: &[u128], node: u32) -> Vec<u128> {
+    let up_of = |other: u32| alive_up[(other - fabric.hosts()) as usize];
+    let shape = fabric.switch(node);
+    let own = up_of(node);
+    if shape.tier == Tier::Agg {
+        let aggs_per_pod = fabric.switch(fabric.tiers[1].start).up;
+        let j = (node - fabric.tiers[2].start) % aggs_per_pod;
+        return (0..shape.keys).map(|pod| own & up_of(fabric.tiers[2].start + pod * aggs_per_pod + j)).collect();
+    }
+    let addressing = fabric.addressing;
+    let mut masks = vec![first(shape.up); shape.keys as usize];
+    for edge in fabric.tiers[1].clone() {
+        let key = fabric.switch(edge).prefix;
+        let common = own & up_of(edge);
+        let (here, there) = (shape.prefix >> addressing.edge_bits, key >> addressing.edge_bits);
+        masks[key as usize] = if !fabric.is_three_level() || here == there {
+            common
+        } else {
+            let agg = |pod: u32, j: u32| fabric.tiers[2].start + pod * shape.up + j;
+            (0..shape.up)
+                .filter(|&j| common >> j & 1 == 1 && up_of(agg(here, j)) & up_of(agg(there, j)) != 0)
+                .fold(0, |mask, j| mask | 1 << j)
+        };
+    }
+    masks
+}

@@ -1,0 +1,262 @@
+//! A link: the FIFO ring between the port that feeds it (one producer) and the node it enters (one consumer).
+//!
+//! The producer pushes slots in order of arrival and *publishes* the new end once a window; the consumer takes what arrives before the window's
+//! end and publishes how far it got. Within a window the two never want the same slot: whatever is pushed at time `t` arrives at `t + latency` or later,
+//! which is past the window's end, while the consumer stops at the first slot that arrives past it. That is why no lock is needed, and why it does not
+//! matter which of the two is handled first.
+//!
+//! A full ring is replaced by one of twice the size. The consumer may be reading the old one at that moment, so the old one is *retired*: its memory
+//! stays until the producer's next window, which begins after a barrier.
+
+use crate::packet::Slot;
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+/// Smallest ring, in slots.
+const SMALLEST: u32 = 16;
+/// Rings are aligned to cache lines; the free low bits of the published address carry the size.
+const ALIGNMENT: usize = 64;
+
+/// What the producer has published of a link.
+#[derive(Debug, Default)]
+pub struct Link {
+    end: AtomicU32,
+    /// Address of the ring, with log2 of its size in the low bits.
+    tagged: AtomicPtr<Slot>,
+}
+
+/// A ring's memory, owned by whoever holds this.
+#[derive(Debug)]
+pub struct RingMemory {
+    slots: *mut Slot,
+    size: u32,
+}
+
+// SAFETY: the memory is plain data that its owner may free from any thread.
+unsafe impl Send for RingMemory {}
+
+impl RingMemory {
+    fn layout(size: u32) -> Layout {
+        Layout::array::<Slot>(size as usize)
+            .and_then(|layout| layout.align_to(ALIGNMENT))
+            .expect("a ring is far smaller than the address space")
+    }
+
+    fn new(size: u32) -> Self {
+        let layout = Self::layout(size);
+        // SAFETY: the layout has a size above zero, and zeroed bytes are valid slots.
+        let slots = unsafe { alloc_zeroed(layout) }.cast::<Slot>();
+        if slots.is_null() {
+            handle_alloc_error(layout);
+        }
+        Self { slots, size }
+    }
+
+    /// Bytes it occupies.
+    pub fn bytes(&self) -> u64 {
+        Self::layout(self.size).size() as u64
+    }
+}
+
+impl Drop for RingMemory {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with the same layout, freed once.
+        unsafe { dealloc(self.slots.cast(), Self::layout(self.size)) }
+    }
+}
+
+/// The producer's end of a link.
+#[derive(Debug)]
+pub struct Producer {
+    slots: *mut Slot,
+    mask: u32,
+    /// Number of the next slot to be pushed (wraps).
+    pub end: u32,
+    /// What is still needed begins here or later: no slot before it may be counted on.
+    floor: u32,
+    published_end: u32,
+    memory: Option<RingMemory>,
+}
+
+// SAFETY: `slots` points into `memory`, which moves with it.
+unsafe impl Send for Producer {}
+
+impl Default for Producer {
+    fn default() -> Self {
+        // A mask of u32::MAX with floor == end + 1 would look empty; size 0 is expressed by `memory` being absent and the full test below.
+        Self { slots: std::ptr::null_mut(), mask: 0, end: 0, floor: 0, published_end: 0, memory: None }
+    }
+}
+
+impl Producer {
+    /// Whether the next push needs [`Producer::make_room`] first.
+    #[inline(always)]
+    pub fn is_full(&self) -> bool {
+        self.end.wrapping_sub(self.floor) > self.mask || self.slots.is_null()
+    }
+
+    /// Appends a slot. The ring must not be full.
+    #[inline(always)]
+    pub fn push(&mut self, slot: Slot) {
+        debug_assert!(!self.is_full());
+        // SAFETY: not full, so the index lies within the ring and no consumer reads it: consumers read below the published end only, and the slot
+        // that was here before lies below what both the consumer and the port's own cursor still need.
+        unsafe { self.slots.add((self.end & self.mask) as usize).write(slot) }
+        self.end = self.end.wrapping_add(1);
+    }
+
+    /// A slot at or after the floor and before the end.
+    #[inline(always)]
+    pub fn slot(&self, number: u32) -> Slot {
+        debug_assert!(self.end.wrapping_sub(number) <= self.mask + 1 && number != self.end);
+        // SAFETY: pushed by this producer and not overwritten, see `push`; only this producer writes slots.
+        unsafe { self.slots.add((number & self.mask) as usize).read() }
+    }
+
+    /// Sets Congestion Experienced on a slot that has not left the window yet.
+    #[inline(always)]
+    pub fn mark(&mut self, number: u32) {
+        debug_assert!(self.end.wrapping_sub(number) <= self.mask + 1 && number != self.end);
+        // SAFETY: as in `slot`; the packet is marked in the window in which it leaves the port, at whose end it has not yet arrived anywhere, so the
+        // consumer, which reads no further than the first slot beyond the window, may look at its time but never at its packet.
+        unsafe { (*self.slots.add((number & self.mask) as usize)).packet.mark() }
+    }
+
+    /// Frees or adds space. `needed_from` is the first slot that the port itself still needs; `consumed` is how far the consumer got.
+    /// Returns the old ring when it was replaced: keep it until the next window.
+    #[cold]
+    pub fn make_room(&mut self, needed_from: u32, consumed: u32) -> Option<RingMemory> {
+        let kept = |from: u32| self.end.wrapping_sub(from);
+        self.floor = if kept(needed_from) > kept(consumed) { needed_from } else { consumed };
+        if !self.is_full() {
+            return None;
+        }
+        let size = if self.slots.is_null() { SMALLEST } else { (self.mask + 1) * 2 };
+        let memory = RingMemory::new(size);
+        let mut number = self.floor;
+        while number != self.end {
+            let slot = self.slot(number);
+            // SAFETY: the new ring is larger than what is kept, and nobody else knows of it yet.
+            unsafe { memory.slots.add((number & (size - 1)) as usize).write(slot) }
+            number = number.wrapping_add(1);
+        }
+        self.slots = memory.slots;
+        self.mask = size - 1;
+        self.memory.replace(memory)
+    }
+
+    /// Lets the consumer see everything pushed so far.
+    #[inline(always)]
+    pub fn publish(&mut self, link: &Link) {
+        if self.published_end != self.end {
+            self.published_end = self.end;
+            let tag = (self.mask + 1).trailing_zeros() as usize;
+            link.tagged.store(self.slots.map_addr(|address| address | tag), Ordering::Relaxed);
+            link.end.store(self.end, Ordering::Release);
+        }
+    }
+
+    /// Bytes of the ring.
+    pub fn ring_bytes(&self) -> u64 {
+        self.memory.as_ref().map_or(0, RingMemory::bytes)
+    }
+}
+
+/// The consumer's view of a link during one window.
+pub struct Incoming {
+    slots: *const Slot,
+    mask: u32,
+    end: u32,
+    next: u32,
+}
+
+impl Incoming {
+    /// What has been published, from slot `next` on.
+    #[inline(always)]
+    pub fn open(link: &Link, next: u32) -> Self {
+        let end = link.end.load(Ordering::Acquire);
+        let tagged = link.tagged.load(Ordering::Relaxed);
+        let size_bits = tagged.addr() & (ALIGNMENT - 1);
+        Self { slots: tagged.map_addr(|address| address & !(ALIGNMENT - 1)), mask: (1 << size_bits) - 1, end, next }
+    }
+
+    /// When the next packet arrives, if one has been published.
+    #[inline(always)]
+    pub fn next_at(&self) -> Option<u64> {
+        // SAFETY: below the published end and not yet consumed, so the slot is written and the producer leaves its time alone.
+        (self.next != self.end).then(|| unsafe { (*self.slots.add((self.next & self.mask) as usize)).at })
+    }
+
+    /// Takes the next packet if it arrives before `until`.
+    #[inline(always)]
+    pub fn take_before(&mut self, until: u64) -> Option<Slot> {
+        if self.next_at()? >= until {
+            return None;
+        }
+        // SAFETY: as in `next_at`; packets that arrive in this window were finished in an earlier one.
+        let slot = unsafe { self.slots.add((self.next & self.mask) as usize).read() };
+        self.next = self.next.wrapping_add(1);
+        Some(slot)
+    }
+
+    /// Number of the next slot to take.
+    #[inline(always)]
+    pub fn position(&self) -> u32 {
+        self.next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Kind, Packet};
+
+    fn slot(at: u64) -> Slot {
+        Slot { at, packet: Packet::new(Kind::Data, at as u32, 0, 0, 0, 64) }
+    }
+
+    /// Pushes and takes in an irregular rhythm across several growths and many turns of the ring: order and content survive.
+    #[test]
+    fn first_in_first_out_through_growth() {
+        let (link, mut producer, mut consumed) = (Link::default(), Producer::default(), 0);
+        let (mut pushed, mut taken, mut retired) = (0u64, 0u64, 0);
+        for round in 0..400u64 {
+            for _ in 0..(round * 7) % 97 {
+                if producer.is_full() {
+                    retired += u32::from(producer.make_room(consumed, consumed).is_some());
+                }
+                producer.push(slot(pushed));
+                pushed += 1;
+            }
+            producer.publish(&link);
+            let mut incoming = Incoming::open(&link, consumed);
+            for _ in 0..(round * 5) % 89 {
+                let Some(got) = incoming.take_before(u64::MAX) else { break };
+                assert_eq!((got.at, got.packet.flow()), (taken, taken as u32));
+                taken += 1;
+            }
+            consumed = incoming.position();
+        }
+        assert!(retired >= 3 && taken > 10_000, "{retired} growths, {taken} packets");
+        assert!(producer.mask < 8192, "the ring grows with what is in it, not with what passed: {}", producer.mask);
+    }
+
+    #[test]
+    fn an_empty_link_has_nothing() {
+        let incoming = Incoming::open(&Link::default(), 0);
+        assert_eq!(incoming.next_at(), None);
+    }
+
+    #[test]
+    fn nothing_is_taken_at_or_after_the_window_end() {
+        let (link, mut producer) = (Link::default(), Producer::default());
+        producer.make_room(0, 0);
+        producer.push(slot(10));
+        producer.push(slot(20));
+        producer.publish(&link);
+        let mut incoming = Incoming::open(&link, 0);
+        assert_eq!(incoming.take_before(20).map(|slot| slot.at), Some(10));
+        assert!(incoming.take_before(20).is_none());
+        assert_eq!((incoming.position(), incoming.next_at()), (1, Some(20)));
+    }
+}

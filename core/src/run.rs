@@ -1,0 +1,58 @@
+//! The straight line of one run.
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::fabric::Fabric;
+use crate::measure::Output;
+use crate::packet::FRAME_LIMIT;
+use crate::units::Ps;
+use crate::window::Engine;
+use crate::workload::{Messages, Workload};
+
+/// What a run tells its caller now and then.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time.
+    pub at: Ps,
+    /// Messages complete.
+    pub finished: u64,
+    /// Messages in all.
+    pub total: u64,
+}
+
+/// Runs one scenario. `watch` is called at window boundaries, at most about ten times a second; when it returns false the run stops.
+///
+/// # Errors
+/// [`Error`] for bad input, and [`Error::Interrupted`] when `watch` says so.
+pub fn run(config: &Config, messages: &Messages, watch: &mut (dyn FnMut(Progress) -> bool + Send)) -> Result<Output, Error> {
+    check(config)?;
+    let fabric = Fabric::build(&config.fabric)?;
+    let crate::config::TransportConfig::Paced { acks, .. } = config.transport;
+    let workload = Workload::new(messages, &fabric, &config.frame, acks)?;
+    Engine::new(config, fabric, workload)?.run(watch)
+}
+
+fn check(config: &Config) -> Result<(), Error> {
+    let frame = &config.frame;
+    let data_frame = u64::from(frame.payload_bytes) + u64::from(frame.header_bytes);
+    let crate::config::TransportConfig::Paced { load, .. } = config.transport;
+    let ranges = [
+        ("frame.payload_bytes", u64::from(frame.payload_bytes), 1, u64::from(FRAME_LIMIT) - 1),
+        ("frame.header_bytes", u64::from(frame.header_bytes), 1, u64::from(FRAME_LIMIT) - 1),
+        ("frame.payload_bytes + frame.header_bytes", data_frame, 2, u64::from(FRAME_LIMIT) - 1),
+        ("frame.ack_bytes", u64::from(frame.ack_bytes), 1, u64::from(FRAME_LIMIT) - 1),
+        ("frame.gap_bytes", u64::from(frame.gap_bytes), 0, u64::from(FRAME_LIMIT) - 1),
+        ("threads", u64::from(config.threads), 1, 1024),
+        ("time_limit_ps", config.time_limit_ps, 1, Ps::MAX / 2),
+        ("port.buffer_bytes", config.port.buffer_bytes.unwrap_or(data_frame), data_frame, u64::MAX),
+    ];
+    for (field, got, least, most) in ranges {
+        if got < least || got > most {
+            return Err(Error::value(field, got, format!("{least} to {most}")));
+        }
+    }
+    if !(1e-6..=1.0).contains(&load) {
+        return Err(Error::value("transport.load", load, "1e-6 to 1"));
+    }
+    Ok(())
+}
