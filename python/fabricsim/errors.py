@@ -64,7 +64,9 @@ class Missing:
 def shown(value: object) -> str:
     """Return `value` as a person would write it in a scenario file, cut to 80 characters."""
     if isinstance(value, Unknown):
-        return f'the unknown name "{value}"' + (f' (did you mean "{value.nearest}"?)' if value.nearest else "")
+        return f"the unknown name {json.dumps(value, ensure_ascii=False)}" + (
+            f' (did you mean "{value.nearest}"?)' if value.nearest else ""
+        )
     if value is None or value is Missing or isinstance(value, Missing):
         return "nothing"
     if isinstance(value, bool):

@@ -19,7 +19,6 @@ from fabricsim.scenario.scenario import KINDS, Scenario
 Overrides = Mapping[str, object] | Iterable[str]
 """Either `{"fabric.radix": 8}`, or texts such as `fabric.radix=8` and `balancer=pofan:4` as on the command line."""
 
-
 _DEFAULT_KIND: dict[str, str] = {part: Scenario.model_fields[part].default.kind for part in KINDS}
 
 
@@ -33,7 +32,7 @@ def scenario_from_toml(path: str | PathLike[str], overrides: Overrides = ()) -> 
         mapping = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
     except OSError as error:
         raise ScenarioError("", str(file), f"a file that can be read ({error.strerror})") from None
-    except ValueError as error:  # not UTF-8, not TOML, or an integer of more than 4,300 digits
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, an integer of 4,300 digits, nested too deeply
         raise ScenarioError("", str(file), f"a TOML file ({error})") from None
     workload = mapping.get("workload")
     if isinstance(workload, dict) and isinstance(workload.get("path"), str):
@@ -110,7 +109,7 @@ def _toml_value(text: str) -> object:
     """Return what a TOML file would hold, or the text itself, so that `"1MiB"` needs no quotes on a command line."""
     try:
         parsed = tomllib.loads(f"value = {text}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return parsed["value"] if len(parsed) == 1 else text
 
@@ -129,14 +128,14 @@ def _nested(values: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _balancer(text: str) -> dict[str, object]:
-    return balancer_from_text(text, where=f"--set balancer={text}").model_dump()
+    return balancer_from_text(text, where="--set balancer").model_dump()
 
 
 def _place(field: str, given: Mapping[str, object], where: str) -> str:
     """Return where a field's value came from: the override that set it, or `where`."""
-    for name, value in given.items():
+    for name in given:
         if field == name or field.startswith(f"{name}.") or name.startswith(f"{field}."):
-            return f"--set {name}={value}"
+            return f"--set {name}"
     return where
 
 
