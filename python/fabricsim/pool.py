@@ -49,10 +49,14 @@ def in_pool(
     with ThreadPoolExecutor(workers) as threads:
         futures = [threads.submit(one, place, job) for place, job in enumerate(jobs)]
         try:
-            finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
-            failed = [future for future in finished if future.exception() is not None]
-            if failed:
-                raise failed[0].exception() or _StoppedError
+            waiting, failed = set(futures), None
+            # A wait without end would not hear Ctrl-C when polars is at work: it takes the signal, and tells Python
+            # without waking this thread.
+            while waiting and failed is None:
+                done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_EXCEPTION)
+                failed = next((future.exception() for future in done if future.exception()), None)
+            if failed is not None:
+                raise failed
         finally:
             stop.set()
             threads.shutdown(cancel_futures=True)

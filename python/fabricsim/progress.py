@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
-def _bar(count: str) -> Progress:
+def _bar() -> Progress:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -19,7 +19,7 @@ def _bar(count: str) -> Progress:
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn(count),
+        TextColumn("{task.fields[count]}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
@@ -32,11 +32,14 @@ def _bar(count: str) -> Progress:
 @contextmanager
 def run_bar() -> Iterator[Callable[[int, int, int], None]]:
     """Show a bar for one run; yields the function for the core to call."""
-    with _bar("{task.completed:,.0f}/{task.total:,.0f} flows") as bar:
-        task = bar.add_task("simulating", total=None)
+    with _bar() as bar:
+        task = bar.add_task("simulating", total=None, count="")
 
         def tick(simulated_ps: int, finished: int, total: int) -> None:
-            bar.update(task, completed=finished, total=total, description=f"simulated {simulated_ps / 1e6:,.1f} us")
+            reached = f"simulated {simulated_ps / 1e6:,.1f} µs"
+            bar.update(
+                task, completed=finished, total=total, description=reached, count=f"{finished:,} of {total:,} flows"
+            )
 
         yield tick
 
@@ -44,12 +47,12 @@ def run_bar() -> Iterator[Callable[[int, int, int], None]]:
 @contextmanager
 def many_bar(runs: int) -> Iterator[Callable[[int, float], None]]:
     """Show a bar for several runs; yields a function of (run's place, share of it done)."""
-    with _bar("{task.completed:.1f}/{task.total} runs") as bar:
-        task = bar.add_task("simulating", total=runs)
+    with _bar() as bar:
+        task = bar.add_task("simulating", total=runs, count=f"0 of {runs} runs")
         shares = [0.0] * runs
 
         def report(place: int, share: float) -> None:
             shares[place] = share
-            bar.update(task, completed=sum(shares))
+            bar.update(task, completed=sum(shares), count=f"{sum(share >= 1 for share in shares)} of {runs} runs")
 
         yield report

@@ -93,7 +93,7 @@ def queue_figure(table: pl.DataFrame) -> go.Figure:
     figure = go.Figure()
     for row in table.iter_rows(named=True):
         figure.add_bar(
-            x=[stage.replace("-", "→") for stage in stages],
+            x=[stage.replace("-", "→<br>") for stage in stages],
             y=[row[f"{column}_mean"] for column in columns],
             error_y={"array": [row[f"{column}_sem"] for column in columns]},
             customdata=[row[f"{column}_max"] for column in columns],
