@@ -24,11 +24,11 @@ def write_htsim(messages: Messages, path: str | Path, hosts: int, start_unit: St
     line names them all, of which htsim keeps the last; htsim also truncates `start` to whole units and cannot read
     sizes of 2^31 and more. Rows are written by sender in the order of `rank` if theirs is another one. Raises
     `ScenarioError` for what the format cannot say: a start time, or a trigger besides dependencies, on a message that
-    waits.
+    waits; multishot targets that take their turns in another order than that of the lines.
     """
     messages.check_hosts(hosts)
     rows = _in_order_of_rank(messages)
-    triggers, fed, started = _triggers(messages)
+    triggers, fed, started = _triggers(messages, rows)
     lines = [f"Nodes {hosts}", f"Connections {len(messages)}"]
     if triggers:
         lines.append(f"Triggers {len(triggers)}")
@@ -44,7 +44,7 @@ def write_htsim(messages: Messages, path: str | Path, hosts: int, start_unit: St
     Path(path).write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
-def _triggers(messages: Messages) -> tuple[list[str], dict[int, list[str]], dict[int, int]]:
+def _triggers(messages: Messages, rows: NDArray[np.int64]) -> tuple[list[str], dict[int, list[str]], dict[int, int]]:
     """Return each trigger's kind, the words that feed triggers by row, and the trigger that starts each waiting row."""
     kinds: list[str] = []
     fed: dict[int, list[str]] = defaultdict(list)
@@ -75,11 +75,23 @@ def _triggers(messages: Messages) -> tuple[list[str], dict[int, list[str]], dict
             allowed = "a message without dependencies, as .cm has one or the other"
             raise ScenarioError("target_message", row, allowed)
         started[row] = first + trigger
+    _check_turns(messages, rows)
     for row in started:
         if messages.start_ps[row]:
             allowed = "0, as a waiting flow of .cm has no start"
             raise ScenarioError(f"start_ps[{row}]", int(messages.start_ps[row]), allowed)
     return kinds, fed, started
+
+
+def _check_turns(messages: Messages, rows: NDArray[np.int64]) -> None:
+    """Raise unless the targets of each multishot trigger stand in the order of its turns."""
+    line = np.empty_like(rows)
+    line[rows] = np.arange(rows.size)
+    last: dict[int, int] = {}
+    for trigger, row in _rows(messages.target_trigger, messages.target_message):
+        if messages.trigger_count[trigger] == 0 and line[row] < last.get(trigger, 0):
+            raise ScenarioError("target_message", row, f"targets of trigger {trigger} in the order of the rows")
+        last[trigger] = int(line[row])
 
 
 def _rows(*columns: NDArray[Any]) -> Iterator[tuple[int, ...]]:

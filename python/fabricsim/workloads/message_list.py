@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from fabricsim.errors import ScenarioError, Unknown
 from fabricsim.scenario.part import nearest, scenario_error
+from fabricsim.scenario.units import Duration
 from fabricsim.scenario.workload import Message, MessageList
 from fabricsim.workloads.messages import ACKED, DELIVERED, Messages, Places
 
@@ -74,19 +75,40 @@ def read_messages(path: str | Path) -> Messages:
 
 
 def write_messages(messages: Messages, path: str | Path) -> None:
-    """Write messages to a .npz file (everything), or .parquet (not dependencies and triggers: `ScenarioError`)."""
+    """Write messages to a .json, .npz or .parquet file, by its ending.
+
+    Raises `ScenarioError` for another ending, and for what the format cannot say: only .npz holds triggers, .parquet no
+    dependencies either.
+    """
     path = Path(path)
     arrays = messages.to_door()
+    if path.suffix not in (".json", ".npz", ".parquet"):
+        raise ScenarioError("", str(path), "a file name that ends in .json, .npz or .parquet")
+    if messages.target_message.size and path.suffix != ".npz":
+        raise ScenarioError("", str(path), "a .npz file, since there are triggers")
+    if messages.dep_message.size and path.suffix == ".parquet":
+        raise ScenarioError("", str(path), "a .npz or .json file, since messages depend on one another")
     if path.suffix == ".npz":
         np.savez_compressed(path, allow_pickle=False, **arrays)
-    elif path.suffix == ".parquet":
-        if messages.has_dependencies:
-            raise ScenarioError("path", str(path), "a .npz file, since messages depend on one another")
+    elif path.suffix == ".json":
+        path.write_text(json.dumps({"messages": _listed(messages)}, indent=1) + "\n", encoding="utf-8")
+    else:
         import polars
 
         polars.DataFrame({name: arrays[name] for name in _COLUMNS}).write_parquet(path)
-    else:
-        raise ScenarioError("path", str(path), "a file name that ends in .npz or .parquet")
+
+
+def _listed(messages: Messages) -> list[dict[str, Any]]:
+    names = {event: name for name, event in _EVENTS.items()}
+    columns = [getattr(messages, name).tolist() for name in _COLUMNS]
+    listed: list[dict[str, Any]] = [
+        {"id": row, "src": src, "dst": dst, "bytes": size, "start": str(Duration(start)), "rank": rank}
+        for row, (src, dst, size, start, rank) in enumerate(zip(*columns, strict=True))
+    ]
+    edges = zip(messages.dep_message.tolist(), messages.dep_on.tolist(), messages.dep_event.tolist(), strict=True)
+    for row, on, event in edges:
+        listed[row].setdefault("after", []).append({"id": on, "event": names[event]})
+    return listed
 
 
 def _from_json(path: Path) -> Messages:

@@ -33,9 +33,10 @@ def inter_pod(pods: int, hosts_per_pod: int, draws: Draws) -> NDArray[np.int64]:
     the next pod, 20 n ln n swaps of two random hosts' destinations, each made only if both stay inter-pod. They are
     made in rounds of disjoint pairs, each pair with a coin of its own; a round maps the permitted permutations one to
     one onto themselves and is as likely as its inverse, so the limit is uniform. Coins that say no are not counted.
+    With 3 pods swaps alone do not lead everywhere; they are refused (k-ary trees have an even number of pods).
     """
-    if pods < 2:
-        raise ScenarioError("workload.kind", "inter-pod-permutation", f"a fabric of 2 pods or more (it has {pods})")
+    if pods < 2 or pods == 3:
+        raise ScenarioError("workload.kind", "inter-pod-permutation", f"a fabric of 2, 4 or more pods (it has {pods})")
     hosts = pods * hosts_per_pod
     pod = np.arange(hosts) // hosts_per_pod
     dst = (np.arange(hosts) + hosts_per_pod) % hosts

@@ -41,7 +41,7 @@ def lowered(messages: Messages) -> Messages:
     fire_kept = place[messages.fire_trigger] >= 0
     target_kept = place[messages.target_trigger] >= 0
     arrays = messages.to_door()
-    columns = np.array(dependencies, np.int64).reshape(-1, 3).T
+    columns = np.array(sorted(dependencies), np.int64).reshape(-1, 3).T
     for name, column in zip(("dep_message", "dep_on", "dep_event"), columns, strict=True):
         arrays[name] = np.concatenate([arrays[name], column.astype(arrays[name].dtype)])
     arrays["trigger_count"] = messages.trigger_count[kept]
