@@ -73,7 +73,7 @@ def check_triggers(messages: Messages, places: Places) -> None:
     starved = (targets > 0) & (fires < np.where(needed > 0, needed, targets))
     for trigger in np.flatnonzero(starved)[:1]:
         need = needed[trigger] or targets[trigger]
-        allowed = f"{need}, or messages that it starts never would"
+        allowed = f"{need} (with fewer, what it starts would wait for ever)"
         raise ScenarioError(places.trigger(int(trigger)), f"{fires[trigger]} activations", allowed, places.where)
     repeated = np.flatnonzero(np.bincount(messages.target_message, minlength=len(messages)) > 1)
     for message in repeated[:1]:
