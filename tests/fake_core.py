@@ -6,7 +6,8 @@ delivered after 4 * (41,580 + 500,000) = 2,166,320 ps, acknowledged 4 * (640 + 5
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ START_PS = 1_000
 DELIVERED_PS = START_PS + 2_166_320
 ACKED_PS = DELIVERED_PS + 2_002_560
 NEVER = 2**64 - 1
+
+# The options that give the command line the stand-in's fabric.
+PAIR = ("--set", "fabric.kind=leaf-spine", "--set", "fabric.radix=2")
 
 # host-0 up, host-1 up, leaf-0 up, leaf-1 up, spine to leaf-0, spine to leaf-1, leaf-0 down, leaf-1 down
 FROM_TIER = (0, 0, 1, 1, 3, 3, 1, 1)
@@ -76,6 +80,27 @@ def output() -> dict[str, Any]:
     }
 
 
-def core(answer: dict[str, Any]) -> Any:
-    """A module-like core that gives `answer` to every run."""
-    return SimpleNamespace(run=lambda _config, _messages, _progress: answer)
+class Core:
+    """Gives `answer`, which a test may change, to every run; keeps the configurations; does `before` ahead of each."""
+
+    def __init__(self) -> None:
+        self.answer = output()
+        self.configs: list[dict[str, Any]] = []
+        self.before: Callable[[], None] = lambda: None
+
+    def run(self, config: str, _messages: object, _progress: object) -> dict[str, Any]:
+        self.before()
+        self.configs.append(json.loads(config))
+        return self.answer
+
+    def lose_the_ack(self) -> None:
+        """Let the ACK vanish at the last switch: delivered, but unfinished."""
+        self.answer["status"] = "stuck"
+        self.answer["flows"]["acked_packets_count"][:] = 0
+        self.answer["flows"]["last_acked_at_ps"][:] = NEVER
+        self.answer["ports"]["control_frames_count"][-2] = 0
+
+
+def interrupt() -> None:
+    """Do what Ctrl-C does."""
+    raise KeyboardInterrupt

@@ -1,63 +1,26 @@
 """The command line's contract (architecture.md, section 9), against a stand-in core where a run is needed."""
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import fake_core
 import polars as pl
 import pytest
+from fake_core import PAIR, Core, interrupt
 
-import fabricsim
 from fabricsim.cli import main
 from fabricsim.scenario import scenario_from_mapping, scenario_from_toml
 
 COMMANDS = ("run", "compare", "list", "explain", "validate", "init", "convert")
-PAIR = ("--set", "fabric.kind=leaf-spine", "--set", "fabric.radix=2")
-
 # What other tools rely on, from the contract.
 FIELDS = (
     "hosts", "flows_count", "unfinished_count", "cct_acked_us", "cct_delivered_us", "bound_us", "cct_increase_fraction",
     "max_queue_packets", "max_queue_bytes", "queues", "drops_count", "marks_count", "utilisation_fraction",
     "packets_count", "packet_hops_count", "wall_s", "cpu_s", "peak_rss_mb", "result_hash", "version",
 )  # fmt: skip
-
-
-class Core:
-    """The stand-in core; counts its runs, and does `before` ahead of each."""
-
-    def __init__(self) -> None:
-        self.answer = fake_core.output()
-        self.configs: list[dict[str, Any]] = []
-        self.before: Callable[[], None] = lambda: None
-
-    def run(self, config: str, _messages: object, _progress: object) -> dict[str, Any]:
-        self.before()
-        self.configs.append(json.loads(config))
-        return self.answer
-
-
-@pytest.fixture
-def core(monkeypatch: pytest.MonkeyPatch) -> Core:
-    core = Core()
-    monkeypatch.setitem(sys.modules, "fabricsim._core", core)
-    monkeypatch.setattr(fabricsim, "_core", core, raising=False)
-    return core
-
-
-@pytest.fixture
-def pair(tmp_path: Path) -> str:
-    """The one packet of the stand-in core as a message list."""
-    file = tmp_path / "pair.json"
-    file.write_text('[{"src": 0, "dst": 1, "bytes": 4096}]')
-    return str(file)
-
-
-def interrupt() -> None:
-    raise KeyboardInterrupt
 
 
 def test_json_is_one_object_with_the_promised_fields(core: Core, pair: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -81,10 +44,7 @@ def test_options_reach_the_core(core: Core, pair: str) -> None:
 def test_an_unfinished_run_ends_with_1_and_is_kept(
     core: Core, pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    core.answer["status"] = "stuck"
-    core.answer["flows"]["acked_packets_count"][:] = 0
-    core.answer["flows"]["last_acked_at_ps"][:] = fake_core.NEVER
-    core.answer["ports"]["control_frames_count"][-2] = 0
+    core.lose_the_ack()
     assert main(["run", pair, *PAIR, "--json", "--out", str(tmp_path / "out")]) == 1
     out, err = capsys.readouterr()
     assert json.loads(out)["unfinished_count"] == 1
@@ -144,64 +104,26 @@ def test_ctrl_c_ends_with_130(core: Core, pair: str, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().err == "fabricsim: interrupted\n"
 
 
-def test_compare_writes_everything_and_a_table(
-    core: Core, pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out"
-    assert main(["compare", pair, *PAIR, "--balancers", "ofan,pofan:2", "--seeds", "3", "--out", str(out)]) == 0
-    printed, said = capsys.readouterr()
-    assert "pofan:2" in printed
-    assert str(out / "index.html") in said
-    table = pl.read_parquet(out / "table.parquet")
-    assert table["balancer"].to_list() == ["ofan", "pofan:2"]
-    assert table["runs_count"].to_list() == [3, 3]
-    assert table["cct_acked_us_sem"].to_list() == [0.0, 0.0]
-    assert pl.read_csv(out / "runs.csv")["seed"].to_list() == [1, 2, 3] * 2
-    assert sorted({config["seed"] for config in core.configs}) == [1, 2, 3]
-    for name in ("comparison.png", "comparison.pdf", "table.csv"):
-        assert (out / name).stat().st_size > 0
-    page = (out / "index.html").read_text()
-    assert "<script src" not in page
-    assert "Plotly.newPlot" in page
+def in_a_process(arguments: list[str], **options: Any) -> subprocess.Popen[str]:
+    program = "import sys; from fabricsim.cli import main; sys.exit(main())"
+    return subprocess.Popen([sys.executable, "-c", program, *arguments], stderr=subprocess.PIPE, text=True, **options)
 
 
-def test_an_interrupted_comparison_goes_on_where_it_stopped(core: Core, pair: str, tmp_path: Path) -> None:
-    command = ["compare", pair, *PAIR, "--balancers", "ofan,rsq", "--seeds", "3", "--workers", "1", "--out"]
-    command.append(str(tmp_path / "out"))
-    core.before = lambda: interrupt() if len(core.configs) == 4 else None
-    assert main(command) == 130
-    assert len(list((tmp_path / "out" / "runs").iterdir())) == 4
-    core.before = lambda: None
-    assert main(command) == 0
-    assert len(core.configs) == 6
-    assert main(command) == 0
-    assert len(core.configs) == 6  # nothing is left to run
+def test_a_reader_that_leaves_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = in_a_process(["list"], stdout=writer)
+    os.close(writer)
+    assert process.communicate()[1] == ""
+    assert process.returncode == 141
 
 
-def test_a_changed_scenario_is_run_anew(core: Core, pair: str, tmp_path: Path) -> None:
-    command = ["compare", pair, *PAIR, "--balancers", "ofan", "--seeds", "1", "--out", str(tmp_path / "out")]
-    assert main(command) == 0
-    assert main([*command, "--threads", "2"]) == 0  # threads cannot change a result
-    assert len(core.configs) == 1
-    assert main([*command, "--set", "frame.gap=12B"]) == 0
-    Path(pair).write_text('[{"src": 1, "dst": 0, "bytes": 4096}]')
-    assert main(command) == 0
-    assert len(core.configs) == 3
-
-
-def test_a_comparison_with_an_unfinished_run_says_so(
-    core: Core, pair: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    core.answer["status"] = "stuck"
-    core.answer["flows"]["acked_packets_count"][:] = 0
-    core.answer["flows"]["last_acked_at_ps"][:] = fake_core.NEVER
-    core.answer["ports"]["control_frames_count"][-2] = 0
-    out = tmp_path / "out"
-    assert main(["compare", pair, *PAIR, "--balancers", "ofan", "--seeds", "2", "--out", str(out)]) == 1
-    printed, said = capsys.readouterr()
-    assert "2 (2 unfinished)" in printed
-    assert "ofan, seed 2: 1 of 1 flows are unfinished" in said
-    assert "ofan, seed 2: 1 of 1 flows are unfinished" in (out / "index.html").read_text()
+def test_a_terminal_without_greek_gets_question_marks() -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    process = in_a_process(["list", "balancers"], stdout=subprocess.PIPE, env=environment)
+    out, err = process.communicate()
+    assert (process.returncode, err) == (0, "")
+    assert "?(1)" in out
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,6 +1,5 @@
 """Tables, summary and checks against one packet's journey computed by hand (see fake_core)."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-import fabricsim
 from fabricsim import metrics
 from fabricsim.errors import BoundViolationError, ScenarioError, UnfinishedError
 from fabricsim.results import Results
@@ -21,13 +19,9 @@ PAIR = Scenario(fabric=LeafSpine(radix=2), run=Run(seed=5))
 
 
 @pytest.fixture
-def answer(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def answer(core: fake_core.Core) -> dict[str, Any]:
     """What the core is going to say; a test may change it before it simulates."""
-    output = fake_core.output()
-    core = fake_core.core(output)
-    monkeypatch.setitem(sys.modules, "fabricsim._core", core)
-    monkeypatch.setattr(fabricsim, "_core", core, raising=False)
-    return output
+    return core.answer
 
 
 def one_packet(scenario: Scenario = PAIR, *, check: bool = True) -> Results:
@@ -187,14 +181,13 @@ def test_broken_physics_is_an_error(answer: dict[str, Any], change: Any, message
     assert raised.value.results.summary["hosts"] == 2
 
 
-def test_what_the_core_refuses_is_a_scenario_error(answer: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    del answer
+def test_what_the_core_refuses_is_a_scenario_error(core: fake_core.Core) -> None:
     refused = "fabric.links_down: got edge-9; allowed: a link of the fabric"
 
-    def refuse(*_: object) -> None:
+    def refuse() -> None:
         raise ValueError(refused)
 
-    monkeypatch.setattr(sys.modules["fabricsim._core"], "run", refuse)
+    core.before = refuse
     with pytest.raises(ScenarioError) as raised:
         one_packet()
     assert str(raised.value) == refused

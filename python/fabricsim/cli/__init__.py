@@ -37,6 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from fabricsim.cli.terminal import say
     from fabricsim.errors import ScenarioError
 
+    for stream in (sys.stdout, sys.stderr):
+        # Where µ or ± cannot be written a question mark can.
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
         status = _app()(arguments, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()

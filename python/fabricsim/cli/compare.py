@@ -56,7 +56,8 @@ def compare(
     chosen = read_balancers(balancers)
     _keep_matplotlib_home()
     comparison = run_comparison(base, chosen, seeds, out, workers=workers, progress=True)
-    title = f"{base.workload.kind} on {base.fabric.hosts_count:,} hosts, {seeds} seeds: mean ± standard error"
+    hosts, runs = f"{base.fabric.hosts_count:,} hosts", "1 seed" if seeds == 1 else f"{seeds} seeds"
+    title = f"{base.workload.kind} on {hosts}, {runs}: mean ± standard error"
     show_table(title, HEADINGS, rows(comparison.table))
     files = comparison.write(out)
     say(f"tables, figure and page are in {out}: open {files[-1]}")

@@ -28,4 +28,7 @@ def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]
     if not console.is_terminal:
         # A pipe or a file has no width to keep to: one line a row.
         console.width = 200
-    console.print(table)
+    # Printed as text: rich would end the process by itself when the reader of a pipe leaves.
+    with console.capture() as text:
+        console.print(table)
+    print(text.get(), end="")
