@@ -1,0 +1,120 @@
+"""Nodes, links, and by plain search who lies below whom and which paths work."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+TIERS = ("host", "edge", "agg", "core")
+
+
+class Node:
+    def __init__(self, number: int, tier: int, index: int) -> None:
+        self.number, self.tier, self.index = number, tier, index
+        self.down: list[Link] = []
+        self.up: list[Link] = []
+        self.reached: dict[Node, bool] = {}
+
+    @cached_property
+    def hosts_below(self) -> frozenset[Node]:
+        if self.tier == 0:
+            return frozenset([self])
+        return frozenset().union(*(link.target.hosts_below for link in self.down))
+
+    def can_reach(self, host: Node) -> bool:
+        """Down when the host lies below, where there is one way only; else up, any way that works."""
+        if host not in self.reached:
+            links = [link for link in self.down if host in link.target.hosts_below] or self.up
+            self.reached[host] = self is host or any(link.works and link.target.can_reach(host) for link in links)
+        return self.reached[host]
+
+    def valid_uplinks(self, host: Node) -> list[int]:
+        return [i for i, link in enumerate(self.up) if link.works and link.target.can_reach(host)]
+
+
+class Link:
+    """One direction of a cable. `back` is the other."""
+
+    number: int
+    back: Link
+
+    def __init__(self, source: Node, target: Node, kind: dict[str, int]) -> None:
+        self.source, self.target = source, target
+        self.rate_bps, self.latency_ps = kind["rate_bps"], kind["latency_ps"]
+        self.works = True
+
+    def time_ps(self, size: int) -> int:
+        """Time to send `size` bytes, to the nearest picosecond, from the rate as an exact fraction."""
+        return int(Fraction(8 * 10**12 * size, self.rate_bps) + Fraction(1, 2))
+
+
+class Tree:
+    """The fabric of a door configuration. Core (j, c) is wired to aggregation switch j of every pod."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        three_levels = config["kind"] == "fat-tree"
+        if three_levels:
+            self.pods, self.edges_per_pod = config["pods"], config["edges_per_pod"]
+            hosts_per_edge, aggs, cores = config["hosts_per_edge"], config["aggs_per_pod"], config["cores_per_agg"]
+        else:
+            self.pods, self.edges_per_pod, hosts_per_edge, aggs, cores = (
+                config["leaves"],
+                1,
+                config["hosts_per_leaf"],
+                0,
+                0,
+            )
+        edges = self.pods * self.edges_per_pod
+        counts = [edges * hosts_per_edge, edges, self.pods * aggs, aggs * cores if three_levels else config["spines"]]
+        numbers = count()
+        self.tiers = [[Node(next(numbers), tier, index) for index in range(size)] for tier, size in enumerate(counts)]
+        self.hosts, self.edges, self.aggs, self.cores = self.tiers
+        for host in self.hosts:
+            self._join(host, self.edges[host.index // hosts_per_edge], config["host_link"])
+        for edge in self.edges:
+            for spine in [] if three_levels else self.cores:
+                self._join(edge, spine, config["leaf_spine_link"])
+            for j in range(aggs):
+                self._join(edge, self.aggs[self.pod_of_edge(edge) * aggs + j], config["edge_agg_link"])
+        for agg in self.aggs:
+            for c in range(cores):
+                self._join(agg, self.cores[agg.index % aggs * cores + c], config["agg_core_link"])
+        self.nodes = [node for tier in self.tiers for node in tier]
+        self.links = [link for node in self.nodes for link in node.down + node.up]
+        for number, link in enumerate(self.links):
+            link.number = number
+        self._break(config)
+
+    def edge_of(self, host: Node) -> Node:
+        return host.up[0].target
+
+    def pod_of_edge(self, edge: Node) -> int:
+        return edge.index // int(self.edges_per_pod)
+
+    def pod_of(self, host: Node) -> int:
+        return self.pod_of_edge(self.edge_of(host))
+
+    @staticmethod
+    def _join(lower: Node, upper: Node, kind: dict[str, int]) -> None:
+        up, down = Link(lower, upper, kind), Link(upper, lower, kind)
+        up.back, down.back = down, up
+        lower.up.append(up)
+        upper.down.append(down)
+
+    def _break(self, config: dict[str, Any]) -> None:
+        for ends in config["links_down"]:
+            for link in self._both_directions(ends):
+                link.works = False
+        for degraded in config["links_degraded"]:
+            for link in self._both_directions(degraded["link"]):
+                link.rate_bps = degraded["rate_bps"]
+
+    def _both_directions(self, ends: list[str]) -> list[Link]:
+        def node(name: str) -> Node:
+            tier, index = name.replace("leaf", "edge").replace("spine", "core").split("-")
+            return self.tiers[TIERS.index(tier)][int(index)]
+
+        lower, upper = node(ends[0]), node(ends[1])
+        return [link for link in self.links if {link.source, link.target} == {lower, upper}]
