@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours: apart for every kind of colour vision, and in grey.
-PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#7F7F7F", "#B8A900")
+# Okabe and Ito's colours, apart for every kind of colour vision; from the eighth on, Tol's muted ones.
+PALETTE = (
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#7F7F7F",
+    "#332288", "#999933", "#882255", "#44AA99", "#DDCC77",
+)  # fmt: skip
 
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -39,7 +42,7 @@ STYLE: dict[Any, Any] = {
 
 
 def colours(balancers: list[str]) -> dict[str, str]:
-    """Give each balancer a colour balancer by its place; after eight they repeat."""
+    """Give each balancer a colour balancer by its place; after twelve they repeat."""
     return {name: PALETTE[place % len(PALETTE)] for place, name in enumerate(balancers)}
 
 
@@ -107,7 +110,11 @@ def _draw_cct_increase(axes: Axes, table: pl.DataFrame, runs: pl.DataFrame) -> N
     axes.set_ylabel("CCT increase over the bound (%)")
     axes.set_title("Collective completion time (mean, SEM; dots: runs)")
     axes.grid(visible=False, axis="x")
-    axes.tick_params(axis="x", rotation=30 if len(names) > 4 else 0)
+    if len(names) > 4:
+        for name in axes.get_xticklabels():
+            name.set(rotation=30, ha="right", rotation_mode="anchor")
+    if not any(value is not None for value in table["cct_increase_fraction_mean"]):
+        _say(axes, "no run finished")
 
 
 def _draw_max_queue(axes: Axes, table: pl.DataFrame) -> None:
@@ -122,12 +129,16 @@ def _draw_max_queue(axes: Axes, table: pl.DataFrame) -> None:
     axes.set_xticks(range(len(where)), [stage.replace("-", "→") for stage in where])
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("")
     # Below one frame, so that a queue of one frame is a bar that can be seen.
-    axes.set_ylim(bottom=0.5)
+    # At least to ten, so that the axis has two numbers.
+    axes.set_ylim(bottom=0.5, top=max(10, axes.get_ylim()[1]))
     axes.set_ylabel("largest queue (data frames)")
     axes.set_title("Largest queue of each stage (mean, SEM)")
     axes.grid(visible=False, axis="x")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=len(names), columnspacing=1, handlelength=1)
+    _legend(axes, columns=6)
+    if not any(table[_column(stage, "mean")].is_not_null().any() for stage in where):
+        _say(axes, "queues were not measured")
 
 
 def _draw_fct_cdf(axes: Axes, fct: pl.DataFrame) -> None:
@@ -139,7 +150,21 @@ def _draw_fct_cdf(axes: Axes, fct: pl.DataFrame) -> None:
     axes.set_xlabel("flow completion time (µs)")
     axes.set_ylabel("share of flows")
     axes.set_title("Flow completion times (all runs)")
-    axes.legend(loc="lower right")
+    _legend(axes, columns=4)
+    if fct.is_empty():
+        _say(axes, "no flow finished")
+
+
+def _legend(axes: Axes, columns: int) -> None:
+    """Put the legend under the axes, where it covers nothing."""
+    # Below the labels of the axis, which has a title or not.
+    below = -0.2 if axes.get_xlabel() else -0.14
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, below), ncols=columns, columnspacing=1, handlelength=1)
+
+
+def _say(axes: Axes, text: str) -> None:
+    """Say why there is nothing to see."""
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center")
 
 
 def _single(draw: Any, width: float) -> Figure:

@@ -34,11 +34,13 @@ def comparison_page(comparison: Comparison) -> str:
     from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
 
     table = comparison.table
-    figures = {
-        "Collective completion time": cct_figure(table, comparison.runs),
-        "Largest queue of each stage": queue_figure(table),
-        "Flow completion times": fct_figure(comparison.fct),
-    }
+    figures: dict[str, go.Figure] = {}
+    if table["cct_increase_fraction_mean"].is_not_null().any():
+        figures["Collective completion time"] = cct_figure(table, comparison.runs)
+    if table["max_queue_packets_mean"].is_not_null().any():
+        figures["Largest queue of each stage"] = queue_figure(table)
+    if not comparison.fct.is_empty():
+        figures["Flow completion times"] = fct_figure(comparison.fct)
     template = Template(files("fabricsim").joinpath("report.html").read_text(encoding="utf-8"))
     return template.substitute(
         title=escape(f"Load balancers compared on {comparison.base.fabric.hosts_count:,} hosts"),
@@ -102,8 +104,8 @@ def queue_figure(table: pl.DataFrame) -> go.Figure:
             hovertemplate="%{x}: %{y:.1f} ± %{error_y.array:.1f}, most %{customdata}",
         )
     figure = _styled(figure, y="largest queue (data frames)")
-    # From half a frame, so that a queue of one frame is a bar that can be seen.
-    return figure.update_yaxes(type="log", dtick=1, range=[log10(0.5), log10(max(largest, 1)) + 0.1])
+    # From half a frame, so that a queue of one frame is a bar that can be seen; at least to ten, for two numbers.
+    return figure.update_yaxes(type="log", dtick=1, range=[log10(0.5), log10(max(largest, 9)) + 0.1])
 
 
 def fct_figure(fct: pl.DataFrame) -> go.Figure:
@@ -158,7 +160,10 @@ def _what(comparison: Comparison) -> str:
 
 
 def _problems(problems: Sequence[str]) -> str:
-    return f'<div class="problems">{escape(chr(10).join(problems))}</div>' if problems else ""
+    if not problems:
+        return ""
+    what = "1 run went wrong" if len(problems) == 1 else f"{len(problems)} runs went wrong"
+    return f'<details><summary>{what}</summary><div class="problems">{escape(chr(10).join(problems))}</div></details>'
 
 
 def _balancers_table(table: pl.DataFrame) -> str:

@@ -61,8 +61,9 @@ def compare(
     show_table(title, HEADINGS, rows(comparison.table))
     files = comparison.write(out)
     say(f"tables, figure and page are in {out}: open {files[-1]}")
-    for problem in comparison.problems:
-        say(f"fabricsim: {problem}")
+    for place, problem in enumerate(comparison.problems):
+        # The first in full, of the others a line each: the page has all.
+        say(f"fabricsim: {problem if place == 0 else problem.splitlines()[0]}")
     return 1 if comparison.problems else 0
 
 

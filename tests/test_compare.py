@@ -1,0 +1,104 @@
+"""Means, errors and figures of comparisons, against the standard library's statistics and by counting what is drawn."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from fabricsim import plot, readable, report
+from fabricsim.compare import Comparison, flat, label, summary_table
+from fabricsim.scenario import Ofan, Pofan, Scenario
+
+STAGES = ("host-edge", "edge-agg", "agg-core", "core-agg", "agg-edge", "edge-host")
+INCREASES = {"ofan": (0.02, 0.03, 0.025), "rsq": (0.1, 0.16, 0.11)}
+
+
+def row(balancer: str, seed: int, increase: float | None, packets: int | None = 7) -> dict[str, Any]:
+    stage = {"max_packets": packets, "mean_packets": 1.5, "overload_fraction": 0.1}
+    summary = {
+        "status": "done", "seed": seed, "hosts": 432, "version": "1", "result_hash": "0", "threads": 1,
+        "unfinished_count": int(increase is None), "cct_acked_us": increase and 17 * (1 + increase),
+        "cct_delivered_us": increase and 14 * (1 + increase), "bound_us": 17.0, "cct_increase_fraction": increase,
+        "max_queue_packets": packets, "utilisation_fraction": increase and 0.6, "wall_s": 0.1,
+        "queues": dict.fromkeys(STAGES, stage), "drops_count": {"data": 0, "control": 0},
+    }  # fmt: skip
+    return {"balancer": balancer, **flat(summary)}
+
+
+def comparison(rows: list[dict[str, Any]], problems: tuple[str, ...] = ()) -> Comparison:
+    runs = pl.DataFrame(rows).with_columns(pl.selectors.by_dtype(pl.Null).cast(pl.Float64))
+    times = [(one["balancer"], one["seed"], time) for one in rows for time in (13.0, 14.0, 15.0)]
+    fct = pl.DataFrame(times, schema=["balancer", "seed", "fct_us"], orient="row")
+    return Comparison(Scenario(), runs, fct, problems)
+
+
+@pytest.fixture
+def two() -> Comparison:
+    return comparison(
+        [row(name, seed, value) for name, values in INCREASES.items() for seed, value in enumerate(values)]
+    )
+
+
+def test_means_and_errors(two: Comparison) -> None:
+    for name, values in INCREASES.items():
+        (of,) = two.table.filter(balancer=name).to_dicts()
+        assert of["cct_increase_fraction_mean"] == pytest.approx(statistics.mean(values))
+        assert of["cct_increase_fraction_sem"] == pytest.approx(statistics.stdev(values) / 3**0.5)
+        assert of["runs_count"] == 3
+    assert two.table["balancer"].to_list() == ["ofan", "rsq"]
+
+
+def test_one_run_has_no_error_and_an_unfinished_one_no_part_in_the_mean() -> None:
+    table = comparison([row("ofan", 1, 0.02), row("rsq", 1, 0.1), row("rsq", 2, None)]).table
+    assert table["cct_increase_fraction_sem"].to_list() == [None, None]
+    assert table["cct_increase_fraction_mean"].to_list() == [0.02, 0.1]
+    assert table["unfinished_runs_count"].to_list() == [0, 1]
+
+
+def test_the_largest_of_all_runs_is_kept() -> None:
+    table = summary_table(pl.DataFrame([row("rsq", 1, 0.1, 40), row("rsq", 2, 0.1, 50)]))
+    assert table["edge_agg_max_packets_max"].to_list() == [50]
+    assert readable.rows(table)[0][4] == "45.0 ± 5.0, most 50"
+
+
+def test_labels_are_the_short_form() -> None:
+    assert [label(Ofan()), label(Pofan(ports_per_pipe=2))] == ["ofan", "pofan:2"]
+
+
+def test_figures_draw_every_bar_dot_and_line(two: Comparison) -> None:
+    figure = plot.comparison(two.table, two.runs, two.fct)
+    bars, queues, lines = figure.axes
+    heights = [bar.get_height() for bar in bars.containers[1]]
+    assert heights == pytest.approx([100 * statistics.mean(values) for values in INCREASES.values()])
+    assert sum(len(dots.get_offsets()) for dots in bars.collections if hasattr(dots, "get_sizes")) == 6
+    assert [text.get_text() for text in queues.get_xticklabels()] == [
+        "edge→agg", "agg→core", "core→agg", "agg→edge", "edge→host",
+    ]  # fmt: skip
+    assert [line.get_label() for line in lines.lines] == ["ofan", "rsq"]
+
+
+def test_a_distribution_ends_at_one() -> None:
+    fct = pl.DataFrame({"balancer": ["a"] * 4, "fct_us": [3.0, 1.0, 2.0, 2.0]})
+    assert plot.cdf(fct, "a") == ([1.0, 2.0, 2.0, 3.0], [0.25, 0.5, 0.75, 1.0])
+
+
+def test_the_page_needs_no_network_and_trusts_no_text() -> None:
+    page = report.comparison_page(comparison([row("ofan", 1, 0.02)], ("ofan, seed 1: <script>alert(1)</script>",)))
+    own = page.replace(page[page.index("<script>") : page.index("</head>")], "")
+    assert "<script>alert" not in page
+    assert "http://" not in own
+    assert "https://" not in own
+    assert "1 run went wrong" in page
+    assert page.count("Plotly.newPlot(") - page[: page.index("</head>")].count("Plotly.newPlot(") == 3
+
+
+def test_what_was_not_measured_is_not_drawn_on_the_page(tmp_path: Path) -> None:
+    nothing = comparison([row("ofan", 1, None, None)])
+    page = report.comparison_page(nothing)
+    assert "Largest queue of each stage" not in page
+    assert "Collective completion time" not in page
+    assert all(file.stat().st_size > 0 for file in nothing.write(tmp_path / "out"))
