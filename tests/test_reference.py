@@ -1,0 +1,41 @@
+"""The reference page of results names every column and field that there is, and none that there is not."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fabricsim import FatTree, Measure, Permutation, Results, Scenario, simulate
+
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "results.md"
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return simulate(
+        Scenario(fabric=FatTree(radix=4), workload=Permutation(message="4KiB"), measure=Measure(trace=True))
+    )
+
+
+def documented(section: str) -> set[str]:
+    """Names in the first column of the section's table, or in its text where it has no table."""
+    text = PAGE.read_text().split(f"\n## {section}:", 1)[1].split("\n## ", 1)[0]
+    rows = re.findall(r"^\| (`.*?) \|", text, flags=re.MULTILINE)
+    return set(re.findall(r"`(\w+)`", " ".join(rows)))
+
+
+def test_flows(results: Results) -> None:
+    assert documented("flows") == set(results.flows.columns)
+
+
+def test_ports(results: Results) -> None:
+    assert documented("ports") == set(results.ports.columns)
+
+
+def test_trace(results: Results) -> None:
+    assert results.trace is not None
+    assert documented("trace") == set(results.trace.columns)
+
+
+def test_summary(results: Results) -> None:
+    assert documented("summary") == results.summary.keys()
