@@ -23,6 +23,8 @@ RADIX_OF_HOSTS = {432: 12, 1_024: 16, 8_192: 32, 65_536: 64}
 BALANCERS = ("ofan", "rsq", "jsq")
 # Below this size a run is over before a second thread pays.
 THREADED_FROM_HOSTS = 8_192
+# A load average above which the machine has other work.
+IDLE_LOAD = 0.5
 
 
 def run_case(hosts: int, balancer: str, threads: int, message: str) -> dict[str, Any]:
@@ -71,11 +73,10 @@ def add_speed_up(row: dict[str, Any], single: dict[str, Any]) -> None:
 
 
 def render(rows: list[dict[str, Any]]) -> Table:
-    table = Table(title="1 case = 1 process; packet-hop = one frame over one link")
-    for heading in ("hosts", "balancer", "threads", "packet-hops", "wall s", "M packet-hops/s/core"):
-        table.add_column(heading, justify="left" if heading == "balancer" else "right")
-    for heading in ("ns/packet-hop", "peak MB", "speed-up"):
-        table.add_column(heading, justify="right")
+    table = Table(title="A hop is a packet-hop: one frame over one link", title_justify="left")
+    headings = ("hosts", "balancer", "threads", "hops", "s", "M hops/s/core", "ns/hop", "peak MB", "speed-up")
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading == "balancer" else "right", no_wrap=True)
     for row in rows:
         table.add_row(
             f"{row['hosts']:,}",
@@ -108,7 +109,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def main() -> None:
     options = parse()
-    console = Console()
+    # The table is 90 columns wide, also where there is no terminal.
+    console = Console() if sys.stdout.isatty() else Console(width=100)
+    load = os.getloadavg()[0]
     rows = []
     for hosts in options.hosts:
         for balancer in options.balancers:
@@ -122,7 +125,10 @@ def main() -> None:
                     add_speed_up(row, single)
                 rows.append(row)
     console.print(render(rows))
+    if load > IDLE_LOAD:
+        console.print(f"The machine was busy before the first case (load {load:.1f}): it can do better than this.")
     machine = {
+        "load_before": load,
         "processor": platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
         "system": platform.platform(),
