@@ -40,7 +40,6 @@ class Port:
         self.queued_bytes += size
         self.queued_frames += frames
         self.tally["max_queue_bytes"] = max(self.tally["max_queue_bytes"], self.queued_bytes)
-        self.tally["max_queue_frames"] = max(self.tally["max_queue_frames"], self.queued_frames)
 
     def put(self, packet: Packet) -> None:
         if self.buffer is not None and self.queued_bytes + packet.size > self.buffer:
@@ -252,7 +251,7 @@ FLOW_COLUMNS = {
 }
 PORT_COLUMNS = (
     *("data_bytes", "control_bytes", "data_frames_count", "control_frames_count"),
-    *("max_queue_bytes", "max_queue_frames", "queue_byte_ps", "queue_frame_ps"),
+    *("max_queue_bytes", "queue_byte_ps", "queue_frame_ps"),
     *("dropped_data_count", "dropped_control_count", "marked_count"),
 )
 
