@@ -123,8 +123,9 @@ def draw_messages(draw: random.Random, config: dict[str, Any]) -> dict[str, list
         return draw.randrange(rows)
 
     if draw.random() < 0.4:
+        fans_out = draw.random() < 0.5
         for _ in range(draw.randint(1, rows)):
-            on, dependent = sorted((row(), row()))
+            on, dependent = sorted((0 if fans_out else row(), row()))
             if on != dependent:
                 messages["dep_message"].append(dependent)
                 messages["dep_on"].append(on)
