@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::packet::ADDRESS_LIMIT;
 use crate::units::{BytePace, Ps};
 use std::ops::Range;
-pub use valid::{UPLINKS_LIMIT, ValidPorts};
+pub use valid::{Reach, UPLINKS_LIMIT, ValidPorts};
 
 /// Level of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -174,9 +174,13 @@ impl Fabric {
     }
 
     /// Uplinks of a switch through which `key` can be reached.
-    #[inline(always)]
     pub fn valid_ports(&self, node: u32, key: u32) -> &ValidPorts {
-        self.valid.of((node - self.tiers[0].end) as usize, key)
+        self.reach(node).of(key)
+    }
+
+    /// The valid uplinks of a switch towards each key.
+    pub fn reach(&self, node: u32) -> Reach<'_> {
+        self.valid.reach((node - self.tiers[0].end) as usize)
     }
 
     /// The edge switch of a host.

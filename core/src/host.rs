@@ -255,7 +255,7 @@ impl Host {
         self.sent_data_last = true;
         let is_full = bytes == around.rules.full_frame;
         self.next_data_at = now + if is_full { self.full_interval } else { around.rules.pacing(around.port, bytes) };
-        around.port.push(now, packet, around.space);
+        around.port.send(now, packet, around.space);
     }
 
     #[inline(always)]
@@ -264,6 +264,6 @@ impl Host {
         let path = self.spreader.path(around.fabric, ack.address, Kind::Ack as usize);
         let packet = Packet::new(Kind::Ack, ack.flow, ack.psn, ack.address, path, around.rules.ack_frame);
         self.sent_data_last = false;
-        around.port.push(now, packet, around.space);
+        around.port.send(now, packet, around.space);
     }
 }

@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// Smallest ring, in slots.
 const SMALLEST: u32 = 16;
+/// How many pushes ahead a ring's memory is fetched.
+const PUSHES_AHEAD: u32 = 8;
 /// Rings are aligned to cache lines; the free low bits of the published address carry the size.
 const ALIGNMENT: usize = 64;
 
@@ -67,13 +69,14 @@ impl Drop for RingMemory {
 
 /// The producer's end of a link.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Producer {
     slots: *mut Slot,
     mask: u32,
     /// Number of the next slot to be pushed (wraps).
-    pub end: u32,
-    /// What is still needed begins here or later: no slot before it may be counted on.
-    floor: u32,
+    end: u32,
+    /// Slots that may be pushed before [`Producer::make_room`] is needed again.
+    room: u32,
     published_end: u32,
     memory: Option<RingMemory>,
 }
@@ -83,8 +86,7 @@ unsafe impl Send for Producer {}
 
 impl Default for Producer {
     fn default() -> Self {
-        // A mask of u32::MAX with floor == end + 1 would look empty; size 0 is expressed by `memory` being absent and the full test below.
-        Self { slots: std::ptr::null_mut(), mask: 0, end: 0, floor: 0, published_end: 0, memory: None }
+        Self { slots: std::ptr::null_mut(), mask: 0, end: 0, room: 0, published_end: 0, memory: None }
     }
 }
 
@@ -92,25 +94,34 @@ impl Producer {
     /// Whether the next push needs [`Producer::make_room`] first.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
-        self.end.wrapping_sub(self.floor) > self.mask || self.slots.is_null()
+        self.room == 0
+    }
+
+    /// Number of the next slot to be pushed (wraps).
+    #[inline(always)]
+    pub fn end(&self) -> u32 {
+        self.end
     }
 
     /// Appends a slot. The ring must not be full.
     #[inline(always)]
     pub fn push(&mut self, slot: Slot) {
         debug_assert!(!self.is_full());
-        // SAFETY: not full, so the index lies within the ring and no consumer reads it: consumers read below the published end only, and the slot
+        // SAFETY: there is room, so the index lies within the ring and no consumer reads it: consumers read below the published end only, and the slot
         // that was here before lies below what both the consumer and the port's own cursor still need.
         unsafe { self.slots.add((self.end & self.mask) as usize).write(slot) }
+        // The line that the ring will reach some pushes later: by then it is here.
+        prefetch_for_write(self.slots.wrapping_add((self.end.wrapping_add(PUSHES_AHEAD) & self.mask) as usize));
         self.end = self.end.wrapping_add(1);
+        self.room -= 1;
     }
 
-    /// A slot at or after the floor and before the end.
+    /// A slot that the port has said it still needs, before the end.
     #[inline(always)]
-    pub fn slot(&self, number: u32) -> Slot {
+    pub fn slot(&self, number: u32) -> &Slot {
         debug_assert!(self.end.wrapping_sub(number) <= self.mask + 1 && number != self.end);
         // SAFETY: pushed by this producer and not overwritten, see `push`; only this producer writes slots.
-        unsafe { self.slots.add((number & self.mask) as usize).read() }
+        unsafe { &*self.slots.add((number & self.mask) as usize) }
     }
 
     /// Sets Congestion Experienced on a slot that has not left the window yet.
@@ -126,22 +137,22 @@ impl Producer {
     /// Returns the old ring when it was replaced: keep it until the next window.
     #[cold]
     pub fn make_room(&mut self, needed_from: u32, consumed: u32) -> Option<RingMemory> {
-        let kept = |from: u32| self.end.wrapping_sub(from);
-        self.floor = if kept(needed_from) > kept(consumed) { needed_from } else { consumed };
-        if !self.is_full() {
+        let kept = self.end.wrapping_sub(needed_from).max(self.end.wrapping_sub(consumed));
+        let size = self.memory.as_ref().map_or(0, |memory| memory.size);
+        if kept < size {
+            self.room = size - kept;
             return None;
         }
-        let size = if self.slots.is_null() { SMALLEST } else { (self.mask + 1) * 2 };
-        let memory = RingMemory::new(size);
-        let mut number = self.floor;
-        while number != self.end {
-            let slot = self.slot(number);
+        let memory = RingMemory::new((size * 2).max(SMALLEST));
+        let mask = memory.size - 1;
+        for back in 1..=kept {
+            let number = self.end.wrapping_sub(back);
             // SAFETY: the new ring is larger than what is kept, and nobody else knows of it yet.
-            unsafe { memory.slots.add((number & (size - 1)) as usize).write(slot) }
-            number = number.wrapping_add(1);
+            unsafe { memory.slots.add((number & mask) as usize).write(*self.slot(number)) }
         }
         self.slots = memory.slots;
-        self.mask = size - 1;
+        self.mask = mask;
+        self.room = memory.size - kept;
         self.memory.replace(memory)
     }
 
@@ -199,11 +210,69 @@ impl Incoming {
         Some(slot)
     }
 
+    /// Takes every packet that arrives before `until`.
+    #[inline(always)]
+    pub fn drain_before(&mut self, until: u64, mut handle: impl FnMut(&Slot)) {
+        let (mut next, end, mask, slots) = (self.next, self.end, self.mask, self.slots);
+        while next != end {
+            // SAFETY: as in `take_before`; the reference ends before the slot is given back.
+            let slot = unsafe { &*slots.add((next & mask) as usize) };
+            if slot.at >= until {
+                break;
+            }
+            handle(slot);
+            next = next.wrapping_add(1);
+        }
+        self.next = next;
+    }
+
+    /// Slots published and not taken.
+    #[inline(always)]
+    pub fn available(&self) -> usize {
+        self.end.wrapping_sub(self.next) as usize
+    }
+
+    /// Brings what a window is likely to take into the cache.
+    #[inline(always)]
+    pub fn prefetch_slots(&self) {
+        const SLOTS: u32 = 32;
+        let first = self.next & self.mask;
+        let count = self.end.wrapping_sub(self.next).min(SLOTS).min(self.mask + 1 - first);
+        let start = self.slots.wrapping_add(first as usize).cast::<u8>();
+        for offset in (0..count as usize * size_of::<Slot>()).step_by(ALIGNMENT) {
+            prefetch(start.wrapping_add(offset));
+        }
+    }
+
     /// Number of the next slot to take.
     #[inline(always)]
     pub fn position(&self) -> u32 {
         self.next
     }
+}
+
+/// Fetches the cache line of an address that will be read.
+#[inline(always)]
+pub fn prefetch<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect but on the cache, whatever the address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+/// Fetches the cache line of an address that will be written.
+#[inline(always)]
+pub fn prefetch_for_write<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: as in `prefetch`.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
 }
 
 #[cfg(test)]

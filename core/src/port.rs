@@ -4,9 +4,10 @@
 //! *Source*: engine.md ("Lazy ports"); transport.md sections 5.1 and 5.4: drop-tail and occupancy by bytes without the gap, the frame in service counted in full
 //! until its last bit leaves; step marking at dequeue with the departing frame included.
 
+use crate::config::FrameConfig;
 use crate::fabric::Fabric;
-use crate::link::{Link, Producer, RingMemory};
-use crate::packet::{Packet, Slot};
+use crate::link::{Link, prefetch_for_write, Producer, RingMemory};
+use crate::packet::{Kind, Packet, Slot};
 use crate::units::{BytePace, Ps};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -30,63 +31,66 @@ impl PortLimits {
 
 /// What a port has counted.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub struct PortTally {
     /// Carried bytes by size class.
     pub bytes: [u64; 2],
     /// Carried frames by size class.
     pub frames: [u64; 2],
-    /// Largest queue in bytes, the frame in service included.
-    pub max_queue_bytes: u64,
-    /// Largest queue in frames of any kind.
-    pub max_queue_frames: u64,
     /// Time integral of the queue in bytes (Little: the sum of sojourn times, weighted by size).
     pub queue_byte_ps: u128,
     /// Time integral of the queue in frames.
     pub queue_frame_ps: u128,
+    /// Largest queue in bytes, the frame in service included.
+    pub max_queue_bytes: u64,
     /// Frames dropped by size class.
     pub drops: [u64; 2],
     /// Data frames marked.
     pub marks: u64,
 }
 
-/// The sending side of a link.
+/// The sending side of a link. What every packet touches comes first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct Port {
     /// When the transmitter is free again, gap included.
     pub busy_until: Ps,
     latency: Ps,
     pace: BytePace,
     gap: Ps,
-    ring: Producer,
+    queue_bytes: u64,
     /// First frame that may still be in the queue.
     cursor: u32,
-    queue_frames: u32,
-    queue_bytes: u64,
     has_limits: bool,
     observes: bool,
-    peer: u32,
-    limits: PortLimits,
+    /// No backlog up to this long can hold more bytes than the largest queue so far.
+    quiet_below: Ps,
+    ring: Producer,
     tally: PortTally,
+    limits: PortLimits,
+    largest_frame: u32,
+    peer: u32,
 }
 
 impl Port {
     /// The port numbered `port` of the fabric.
-    pub fn new(fabric: &Fabric, port: usize, gap_bytes: u32, limits: PortLimits, observes: bool) -> Self {
+    pub fn new(fabric: &Fabric, port: usize, frame: &FrameConfig, limits: PortLimits, observes: bool) -> Self {
         let pace = BytePace::from_rate(fabric.rate_bps[port]).expect("rates are checked when the fabric is built");
         Self {
             busy_until: 0,
             latency: fabric.latency[port],
             pace,
-            gap: pace.time(gap_bytes),
-            ring: Producer::default(),
-            cursor: 0,
-            queue_frames: 0,
+            gap: pace.time(frame.gap_bytes),
             queue_bytes: 0,
+            cursor: 0,
             has_limits: !limits.is_none(),
             observes,
-            peer: fabric.peer[port],
-            limits,
+            quiet_below: 0,
+            ring: Producer::default(),
             tally: PortTally::default(),
+            limits,
+            largest_frame: frame.ack_bytes.max(frame.header_bytes + frame.payload_bytes),
+            peer: fabric.peer[port],
         }
     }
 
@@ -102,56 +106,124 @@ impl Port {
         self.queue_bytes
     }
 
-    /// Hands a packet to the port at `now`. Returns false when the buffer was full and the packet is lost.
+    /// Hands a packet to the port at `now`; when the buffer is full the packet is lost and counted.
     #[inline(always)]
-    pub fn push(&mut self, now: Ps, packet: Packet, space: &mut Space<'_>) -> bool {
-        let bytes = packet.bytes();
-        if self.has_limits {
-            self.advance(now);
-            if self.queue_bytes + u64::from(bytes) > self.limits.buffer_bytes {
-                self.tally.drops[packet.class()] += 1;
-                return false;
+    pub fn push(&mut self, now: Ps, packet: Packet, space: &mut Space<'_>) {
+        if self.has_limits && self.is_dropped(now, packet.bytes(), packet.class()) {
+            return;
+        }
+        let left = self.enqueue(now, packet, space);
+        self.queue_bytes += u64::from(packet.bytes());
+        if self.observes {
+            self.count_stay(left - now, packet.bytes());
+            if left - now > self.quiet_below {
+                self.look_for_maximum(now);
             }
         }
+    }
+
+    /// Sends a packet at `now`, when the transmitter is free: what a host's NIC does, which never queues.
+    #[inline(always)]
+    pub fn send(&mut self, now: Ps, packet: Packet, space: &mut Space<'_>) {
+        debug_assert!(now >= self.busy_until);
+        let left = self.enqueue(now, packet, space);
+        self.cursor = self.ring.end();
+        if self.observes {
+            self.count_stay(left - now, packet.bytes());
+            self.tally.max_queue_bytes = self.tally.max_queue_bytes.max(u64::from(packet.bytes()));
+        }
+    }
+
+    /// When the packet's last bit leaves.
+    #[inline(always)]
+    fn enqueue(&mut self, now: Ps, packet: Packet, space: &mut Space<'_>) -> Ps {
         if self.ring.is_full() {
             self.make_room(now, space);
         }
-        let start = now.max(self.busy_until);
-        let left = start + self.pace.time(bytes);
+        let (bytes, class) = (packet.bytes(), packet.class());
+        let left = now.max(self.busy_until) + self.pace.time(bytes);
         self.busy_until = left + self.gap;
         self.ring.push(Slot { at: left + self.latency, packet });
-        self.queue_frames += 1;
-        self.queue_bytes += u64::from(bytes);
-        self.tally.bytes[packet.class()] += u64::from(bytes);
-        self.tally.frames[packet.class()] += 1;
-        if self.observes {
-            self.advance(now);
-            let stay = u128::from(left - now);
-            self.tally.queue_frame_ps += stay;
-            self.tally.queue_byte_ps += stay * u128::from(bytes);
-            self.tally.max_queue_bytes = self.tally.max_queue_bytes.max(self.queue_bytes);
-            self.tally.max_queue_frames = self.tally.max_queue_frames.max(u64::from(self.queue_frames));
-        }
-        true
+        self.tally.bytes[class] += u64::from(bytes);
+        self.tally.frames[class] += 1;
+        left
     }
 
-    /// Takes off the queue what has left by `now`, and marks it where the queue it leaves is long. Frames must be taken off before anything is added
-    /// at a later time, so that the queue seen at a departure is the queue there was.
+    #[inline(always)]
+    fn count_stay(&mut self, stay: Ps, bytes: u32) {
+        self.tally.queue_frame_ps += u128::from(stay);
+        self.tally.queue_byte_ps += u128::from(stay) * u128::from(bytes);
+    }
+
+    /// The queue in bytes, the frame in service in full, is at most what the backlog `stay` carries plus one frame; so only a backlog longer than the
+    /// largest queue less one frame can be a new maximum, and looking is rare.
+    #[inline(never)]
+    fn look_for_maximum(&mut self, now: Ps) {
+        self.advance(now);
+        if self.queue_bytes > self.tally.max_queue_bytes {
+            self.tally.max_queue_bytes = self.queue_bytes;
+            let certain = self.queue_bytes.saturating_sub(u64::from(self.largest_frame));
+            self.quiet_below = self.pace.time(u32::try_from(certain).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// Takes off the queue what has left by `now`: forward from what left last, and backward from what came last, until one of the two has found where the
+    /// queue begins. Short queues end the backward way at once, a cursor that is up to date ends the forward way.
     #[inline(always)]
     fn advance(&mut self, now: Ps) {
-        while self.queue_frames > 0 {
-            let slot = self.ring.slot(self.cursor);
-            if slot.at - self.latency > now {
+        let horizon = now + self.latency;
+        let (mut front, mut back) = (self.cursor, self.ring.end());
+        let (mut left, mut queued) = (0, 0);
+        loop {
+            if front == back {
                 break;
             }
-            if self.queue_bytes > self.limits.ecn_threshold_bytes && slot.packet.class() == 0 {
+            let oldest = self.ring.slot(front);
+            if oldest.at > horizon {
+                self.queue_bytes -= left;
+                self.cursor = front;
+                return;
+            }
+            left += u64::from(oldest.packet.bytes());
+            front = front.wrapping_add(1);
+            if front == back {
+                break;
+            }
+            let newest = self.ring.slot(back.wrapping_sub(1));
+            if newest.at <= horizon {
+                break;
+            }
+            queued += u64::from(newest.packet.bytes());
+            back = back.wrapping_sub(1);
+        }
+        self.queue_bytes = queued;
+        self.cursor = back;
+    }
+
+    /// Takes off the queue what has left by `now`, and marks data that leaves a long queue behind. It must run before anything is added at a later
+    /// time, so that the queue seen at a departure is the queue there was.
+    fn advance_and_mark(&mut self, now: Ps) {
+        let horizon = now + self.latency;
+        while self.cursor != self.ring.end() {
+            let &Slot { at, packet } = self.ring.slot(self.cursor);
+            if at > horizon {
+                break;
+            }
+            if self.queue_bytes > self.limits.ecn_threshold_bytes && packet.kind() == Kind::Data {
                 self.ring.mark(self.cursor);
                 self.tally.marks += 1;
             }
-            self.queue_bytes -= u64::from(slot.packet.bytes());
-            self.queue_frames -= 1;
+            self.queue_bytes -= u64::from(packet.bytes());
             self.cursor = self.cursor.wrapping_add(1);
         }
+    }
+
+    #[inline(never)]
+    fn is_dropped(&mut self, now: Ps, bytes: u32, class: usize) -> bool {
+        self.advance_and_mark(now);
+        let overflows = self.queue_bytes + u64::from(bytes) > self.limits.buffer_bytes;
+        self.tally.drops[class] += u64::from(overflows);
+        overflows
     }
 
     #[cold]
@@ -164,10 +236,18 @@ impl Port {
     /// Ends the window: decides the marks of what leaves in it, and lets the next node see what was sent.
     #[inline(always)]
     pub fn close_window(&mut self, window_end: Ps, link: &Link) {
-        if self.limits.ecn_threshold_bytes != u64::MAX {
-            self.advance(window_end - 1);
+        if self.has_limits {
+            self.advance_and_mark(window_end - 1);
         }
         self.ring.publish(link);
+    }
+
+    /// Fetches the port itself, which is about to be written.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        for line in 0..size_of::<Self>() / 64 {
+            prefetch_for_write(std::ptr::from_ref(self).cast::<u8>().wrapping_add(line * 64));
+        }
     }
 
     /// What the port has counted.

@@ -11,9 +11,10 @@ use crate::fabric::Fabric;
 use crate::host::{Host, HostRules, HostSurroundings, Signals};
 use crate::link::{Incoming, Link, RingMemory};
 use crate::measure::{FlowColumns, Output, Status, TraceRow};
+use crate::packet::{Kind, Slot};
 use crate::port::{Port, PortLimits, Space};
 use crate::run::Progress;
-use crate::switch::{Batch, TieSalt, WINDOW_LIMIT, forward};
+use crate::switch::{Agenda, TieSalt, WINDOW_LIMIT};
 use crate::units::{NEVER, Ps};
 use crate::workload::{Effect, ReceiveFlow, SendFlow, Trigger, Workload};
 use std::any::Any;
@@ -57,7 +58,7 @@ impl Engine {
             .map(|port| {
                 // A host's NIC sends when it is free and never queues.
                 let limits = if port < host_ports { PortLimits::NONE } else { limits };
-                Port::new(&fabric, port, config.frame.gap_bytes, limits, config.measure.queues)
+                Port::new(&fabric, port, &config.frame, limits, config.measure.queues)
             })
             .collect();
         let rules = HostRules::new(config, &fabric);
@@ -353,6 +354,17 @@ impl Share<'_> {
     }
 }
 
+impl Share<'_> {
+    /// Fetches the ports of a node and the memory that they will write to first.
+    #[inline(always)]
+    fn prefetch_ports(&self, fabric: &Fabric, node: u32) {
+        let range = fabric.ports_of(node);
+        for port in &self.ports[range.start - self.first_port..range.end - self.first_port] {
+            port.prefetch();
+        }
+    }
+}
+
 /// One thread and what it owns.
 struct Worker<'a> {
     number: usize,
@@ -362,7 +374,7 @@ struct Worker<'a> {
     balancers: [&'a mut [SwitchBalancer]; 3],
     send: &'a mut [SendFlow],
     receive: &'a mut [ReceiveFlow],
-    batch: Batch,
+    agenda: Agenda,
     retired: Vec<RingMemory>,
     signals: Signals,
     trace: Vec<TraceRow>,
@@ -414,7 +426,7 @@ fn deal<'a>(
             balancers: [e, f, g],
             send: take(&mut send, flows(&workload.send_base)),
             receive: take(&mut receive, flows(&workload.receive_base)),
-            batch: Batch::default(),
+            agenda: Agenda::default(),
             retired: Vec::new(),
             signals: Signals::new(),
             trace: Vec::new(),
@@ -481,7 +493,12 @@ impl Worker<'_> {
         self.retired.clear();
         let mut report = Report::default();
         for tier in (1..4).rev() {
-            for node in self.shares[tier].nodes.clone() {
+            let nodes = self.shares[tier].nodes.clone();
+            for node in nodes.clone() {
+                if node + 1 < nodes.end {
+                    prefetch_inputs(context, node + 1);
+                    self.shares[tier].prefetch_ports(context.fabric, node + 1);
+                }
                 report.hops += self.live_switch(context, tier, node, from, until);
             }
         }
@@ -498,32 +515,30 @@ impl Worker<'_> {
     fn live_switch(&mut self, context: &Context<'_>, tier: usize, node: u32, from: Ps, until: Ps) -> u64 {
         let (fabric, shared) = (context.fabric, context.shared);
         let inputs = fabric.ports_of(node);
-        self.batch.clear(from);
+        let shape = fabric.switch(node);
+        self.agenda.clear(from);
         for port in inputs.clone() {
             let link = fabric.peer[port] as usize;
             let start = shared.consumed[port].load(Ordering::Relaxed);
             let mut incoming = Incoming::open(&shared.links[link], start);
-            let ingress = (port - inputs.start) as u32;
-            while let Some(slot) = incoming.take_before(until) {
-                if context.trace {
-                    self.trace.push(trace_row(context.workload, &slot, link));
-                }
-                self.batch.add(slot, ingress, context.salts[port]);
+            if context.trace {
+                self.record(context, link, start, until);
             }
+            self.agenda.gather(shape, &mut incoming, until, (port - inputs.start) as u32);
             if incoming.position() != start {
                 shared.consumed[port].store(incoming.position(), Ordering::Release);
             }
         }
-        self.batch.sort(context.window);
+        self.agenda.sort(context.window, &context.salts[inputs.clone()]);
         let share = &mut self.shares[tier];
         let place = (node - share.nodes.start) as usize;
         let ports = share.ports_of(fabric, node);
         let mut space = Space { consumed: &shared.consumed, retired: &mut self.retired };
-        forward(node, fabric, &mut self.balancers[tier - 1][place], &self.batch, ports, &mut space);
+        self.agenda.forward(shape, fabric.reach(node), &mut self.balancers[tier - 1][place], ports, &mut space);
         for (port, link) in ports.iter_mut().zip(&shared.links[inputs]) {
             port.close_window(until, link);
         }
-        self.batch.len() as u64
+        self.agenda.len() as u64
     }
 
     /// Flows completed, packets received, and frames sent.
@@ -539,10 +554,7 @@ impl Worker<'_> {
         let start = shared.consumed[index].load(Ordering::Relaxed);
         let mut incoming = Incoming::open(&shared.links[link], start);
         if context.trace {
-            let mut ahead = Incoming::open(&shared.links[link], start);
-            while let Some(slot) = ahead.take_before(until) {
-                self.trace.push(trace_row(workload, &slot, link));
-            }
+            self.record(context, link, start, until);
         }
         let port = &mut self.shares[0].ports[index - first];
         let free_at = port.busy_until;
@@ -566,6 +578,20 @@ impl Worker<'_> {
             shared.consumed[index].store(incoming.position(), Ordering::Release);
         }
         (completed, u64::from(hops), sent)
+    }
+
+    /// Notes what a link delivers before `until`, without taking it. An ACK's flow is the sender's name for it, a data packet's the receiver's; both
+    /// lead to the same row.
+    fn record(&mut self, context: &Context<'_>, link: usize, start: u32, until: Ps) {
+        let (workload, mut ahead) = (context.workload, Incoming::open(&context.shared.links[link], start));
+        while let Some(Slot { at, packet }) = ahead.take_before(until) {
+            let flow = match packet.kind() {
+                Kind::Data => workload.flow_of_receive_slot[packet.flow() as usize],
+                Kind::Ack => packet.flow(),
+            };
+            let message = workload.row[flow as usize];
+            self.trace.push(TraceRow { at, link: link as u32, message, psn: packet.psn(), kind: packet.kind() as u8 });
+        }
     }
 
     /// When anything next happens at this thread's nodes.
@@ -598,15 +624,11 @@ impl Worker<'_> {
     }
 }
 
-/// An ACK's flow is the sender's name for it, a data packet's the receiver's; both lead to the same row.
-fn trace_row(workload: &Workload, slot: &crate::packet::Slot, link: usize) -> TraceRow {
-    let packet = slot.packet;
-    let flow = if packet.class() == 0 { workload.flow_of_receive_slot[packet.flow() as usize] } else { packet.flow() };
-    TraceRow {
-        at: slot.at,
-        link: link as u32,
-        message: workload.row[flow as usize],
-        psn: packet.psn(),
-        kind: packet.class() as u8,
+/// While one node is handled, what the next will read is fetched: at large scale the rings do not fit in any cache.
+#[inline(always)]
+fn prefetch_inputs(context: &Context<'_>, node: u32) {
+    for port in context.fabric.ports_of(node) {
+        let link = &context.shared.links[context.fabric.peer[port] as usize];
+        Incoming::open(link, context.shared.consumed[port].load(Ordering::Relaxed)).prefetch_slots();
     }
 }

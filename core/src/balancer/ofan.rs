@@ -54,7 +54,8 @@ impl PortOrder {
         let value = u32::from(self.basis[usize::from(i)]);
         let xored = value ^ u32::from(id1);
         let sum = if xored < uplinks { xored } else { value } + u32::from(id2);
-        (if sum >= uplinks { sum - uplinks } else { sum }) as u16
+        // Modulo without a branch: below `uplinks` the subtraction wraps to something huge.
+        sum.min(sum.wrapping_sub(uplinks)) as u16
     }
 
     /// An order as a cycle that begins with uplink 0.

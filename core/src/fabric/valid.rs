@@ -13,13 +13,13 @@ pub const UPLINKS_LIMIT: u32 = 128;
 pub struct ValidPorts {
     /// Uplink numbers, ascending.
     pub ports: Box<[u16]>,
-    mask: u128,
+    words: [u64; 2],
 }
 
 impl ValidPorts {
     /// The set with these members.
     pub fn from_mask(mask: u128) -> Self {
-        Self { ports: (0..128).filter(|port| mask >> port & 1 == 1).collect(), mask }
+        Self { ports: (0..128).filter(|port| mask >> port & 1 == 1).collect(), words: [mask as u64, (mask >> 64) as u64] }
     }
 
     /// All of the first `uplinks` uplinks.
@@ -30,7 +30,7 @@ impl ValidPorts {
     /// Whether the uplink is a member.
     #[inline(always)]
     pub fn contains(&self, port: u16) -> bool {
-        self.mask >> port & 1 == 1
+        self.words[usize::from(port >> 6 & 1)] >> (port & 63) & 1 == 1
     }
 
     /// Members.
@@ -62,12 +62,26 @@ struct SwitchTable {
     of_key: Box<[u32]>,
 }
 
-impl ValidTable {
+/// The valid uplinks of one switch.
+#[derive(Clone, Copy)]
+pub struct Reach<'a> {
+    sets: &'a [ValidPorts],
+    full: &'a ValidPorts,
+    of_key: &'a [u32],
+}
+
+impl<'a> Reach<'a> {
+    /// Uplinks through which `key` can be reached.
     #[inline(always)]
-    pub(super) fn of(&self, switch: usize, key: u32) -> &ValidPorts {
+    pub fn of(self, key: u32) -> &'a ValidPorts {
+        if self.of_key.is_empty() { self.full } else { &self.sets[self.of_key[key as usize] as usize] }
+    }
+}
+
+impl ValidTable {
+    pub(super) fn reach(&self, switch: usize) -> Reach<'_> {
         let table = &self.switches[switch];
-        let set = if table.of_key.is_empty() { table.full } else { table.of_key[key as usize] };
-        &self.sets[set as usize]
+        Reach { sets: &self.sets, full: &self.sets[table.full as usize], of_key: &table.of_key }
     }
 
     pub(super) fn compute(fabric: &Fabric) -> Self {
