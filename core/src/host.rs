@@ -52,6 +52,8 @@ pub struct Host {
     live: VecDeque<u32>,
     /// Flows that will be ready at a known time.
     waiting: BinaryHeap<Reverse<(Ps, u32)>>,
+    /// When the first of them will be.
+    next_ready_at: Ps,
     acks: VecDeque<PendingAck>,
     /// The pacer lets the next data frame start here.
     next_data_at: Ps,
@@ -119,6 +121,7 @@ impl Host {
         Self {
             spreader: Spreader::new(config.balancer, fabric, host, config.seed),
             live: VecDeque::new(),
+            next_ready_at: waiting.iter().map(|&Reverse((at, _))| at).min().unwrap_or(NEVER),
             waiting: waiting.into(),
             acks: VecDeque::new(),
             next_data_at: 0,
@@ -130,11 +133,7 @@ impl Host {
 
     /// When the host will next send, if nothing arrives.
     pub fn next_send_at(&self, port: &Port) -> Ps {
-        let data_at = if !self.live.is_empty() {
-            self.next_data_at
-        } else {
-            self.waiting.peek().map_or(NEVER, |&Reverse((at, _))| at.max(self.next_data_at))
-        };
+        let data_at = if self.live.is_empty() { self.next_ready_at.max(self.next_data_at) } else { self.next_data_at };
         let ack_at = self.acks.front().map_or(NEVER, |ack| ack.ready_at);
         data_at.min(ack_at).max(port.busy_until)
     }
@@ -145,6 +144,7 @@ impl Host {
         send.waits -= 1;
         if send.waits == 0 {
             self.waiting.push(Reverse((send.ready_at, flow)));
+            self.next_ready_at = self.next_ready_at.min(send.ready_at);
         }
     }
 
@@ -215,17 +215,8 @@ impl Host {
 
     #[inline(always)]
     fn send(&mut self, now: Ps, around: &mut HostSurroundings<'_, '_>) {
-        while let Some(&Reverse((at, flow))) = self.waiting.peek() {
-            if at > now {
-                break;
-            }
-            self.waiting.pop();
-            self.live.push_back(flow);
-        }
-        if self.first_turn > 0 && !self.live.is_empty() {
-            let turns = self.first_turn as usize % self.live.len();
-            self.live.rotate_left(turns);
-            self.first_turn = 0;
+        if self.next_ready_at <= now {
+            self.wake(now);
         }
         let has_data = !self.live.is_empty() && self.next_data_at <= now;
         let has_ack = self.acks.front().is_some_and(|ack| ack.ready_at <= now);
@@ -236,9 +227,24 @@ impl Host {
         }
     }
 
+    /// Lets the flows that are ready take turns.
+    #[cold]
+    fn wake(&mut self, now: Ps) {
+        while let Some(&Reverse((at, flow))) = self.waiting.peek() {
+            if at > now {
+                break;
+            }
+            self.waiting.pop();
+            self.live.push_back(flow);
+        }
+        self.next_ready_at = self.waiting.peek().map_or(NEVER, |&Reverse((at, _))| at);
+        let turns = std::mem::take(&mut self.first_turn) as usize % self.live.len().max(1);
+        self.live.rotate_left(turns);
+    }
+
     #[inline(always)]
     fn send_data(&mut self, now: Ps, around: &mut HostSurroundings<'_, '_>) {
-        let Some(number) = self.live.pop_front() else { return };
+        let Some(&number) = self.live.front() else { return };
         let flow = &mut around.send[(number - around.send_base) as usize];
         let psn = flow.sent;
         if psn == 0 {
@@ -249,8 +255,11 @@ impl Host {
         let bytes = if is_last { flow.last_frame } else { around.rules.full_frame };
         let path = self.spreader.path(around.fabric, flow.address, Kind::Data as usize);
         let packet = Packet::new(Kind::Data, flow.receive_slot, psn, flow.address, path, bytes);
-        if !is_last {
-            self.live.push_back(number);
+        if is_last || self.live.len() > 1 {
+            self.live.pop_front();
+            if !is_last {
+                self.live.push_back(number);
+            }
         }
         self.sent_data_last = true;
         let is_full = bytes == around.rules.full_frame;

@@ -9,11 +9,11 @@
 //! stays until the producer's next window, which begins after a barrier.
 
 use crate::packet::Slot;
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// Smallest ring, in slots.
-const SMALLEST: u32 = 16;
+/// Smallest ring, in slots: what a busy link of 500 ns holds at 800 Gb/s in data and ACKs during two windows, 48, fits without growing.
+const SMALLEST: u32 = 64;
 /// How many pushes ahead a ring's memory is fetched.
 const PUSHES_AHEAD: u32 = 8;
 /// Rings are aligned to cache lines; the free low bits of the published address carry the size.
@@ -46,8 +46,8 @@ impl RingMemory {
 
     fn new(size: u32) -> Self {
         let layout = Self::layout(size);
-        // SAFETY: the layout has a size above zero, and zeroed bytes are valid slots.
-        let slots = unsafe { alloc_zeroed(layout) }.cast::<Slot>();
+        // SAFETY: the layout has a size above zero. No slot is read before it has been written.
+        let slots = unsafe { alloc(layout) }.cast::<Slot>();
         if slots.is_null() {
             handle_alloc_error(layout);
         }

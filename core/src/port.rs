@@ -63,12 +63,9 @@ pub struct Port {
     cursor: u32,
     has_limits: bool,
     observes: bool,
-    /// No backlog up to this long can hold more bytes than the largest queue so far.
-    quiet_below: Ps,
     ring: Producer,
     tally: PortTally,
     limits: PortLimits,
-    largest_frame: u32,
     peer: u32,
 }
 
@@ -85,11 +82,9 @@ impl Port {
             cursor: 0,
             has_limits: !limits.is_none(),
             observes,
-            quiet_below: 0,
             ring: Producer::default(),
             tally: PortTally::default(),
             limits,
-            largest_frame: frame.ack_bytes.max(frame.header_bytes + frame.payload_bytes),
             peer: fabric.peer[port],
         }
     }
@@ -116,9 +111,25 @@ impl Port {
         self.queue_bytes += u64::from(packet.bytes());
         if self.observes {
             self.count_stay(left - now, packet.bytes());
-            if left - now > self.quiet_below {
-                self.look_for_maximum(now);
+            self.take_off_two(now);
+            if self.queue_bytes > self.tally.max_queue_bytes {
+                self.advance(now);
+                self.tally.max_queue_bytes = self.tally.max_queue_bytes.max(self.queue_bytes);
             }
+        }
+    }
+
+    /// Takes off the queue up to two frames that have left by `now`, without a branch to guess wrong. One frame leaves for each that comes, so two are enough
+    /// for `queue_bytes` to fall behind by little; it is never below the queue, and exact before it counts as a maximum. The frame just pushed has not
+    /// left, so there is always one to look at.
+    #[inline(always)]
+    fn take_off_two(&mut self, now: Ps) {
+        let horizon = now + self.latency;
+        for _ in 0..2 {
+            let slot = self.ring.slot(self.cursor);
+            let has_left = slot.at <= horizon;
+            self.cursor = self.cursor.wrapping_add(u32::from(has_left));
+            self.queue_bytes -= u64::from(slot.packet.bytes()) & u64::from(has_left).wrapping_neg();
         }
     }
 
@@ -153,18 +164,6 @@ impl Port {
     fn count_stay(&mut self, stay: Ps, bytes: u32) {
         self.tally.queue_frame_ps += u128::from(stay);
         self.tally.queue_byte_ps += u128::from(stay) * u128::from(bytes);
-    }
-
-    /// The queue in bytes, the frame in service in full, is at most what the backlog `stay` carries plus one frame; so only a backlog longer than the
-    /// largest queue less one frame can be a new maximum, and looking is rare.
-    #[inline(never)]
-    fn look_for_maximum(&mut self, now: Ps) {
-        self.advance(now);
-        if self.queue_bytes > self.tally.max_queue_bytes {
-            self.tally.max_queue_bytes = self.queue_bytes;
-            let certain = self.queue_bytes.saturating_sub(u64::from(self.largest_frame));
-            self.quiet_below = self.pace.time(u32::try_from(certain).unwrap_or(u32::MAX));
-        }
     }
 
     /// Takes off the queue what has left by `now`: forward from what left last, and backward from what came last, until one of the two has found where the

@@ -502,7 +502,12 @@ impl Worker<'_> {
                 report.hops += self.live_switch(context, tier, node, from, until);
             }
         }
-        for node in self.shares[0].nodes.clone() {
+        let nodes = self.shares[0].nodes.clone();
+        for node in nodes.clone() {
+            if node + 1 < nodes.end {
+                prefetch_inputs(context, node + 1);
+                self.shares[0].prefetch_ports(context.fabric, node + 1);
+            }
             let (completed, hops, sent) = self.live_host(context, node, until);
             report.completed += completed;
             report.hops += hops;
