@@ -155,7 +155,6 @@ fn write_ports<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyD
     ports.set_item("control_frames_count", collect(py, tallies().map(|tally| tally.frames[1])))?;
     ports.set_item("max_queue_bytes", collect(py, tallies().map(|tally| tally.max_queue_bytes)))?;
     ports.set_item("queue_byte_ps", collect(py, tallies().map(|tally| tally.queue_byte_ps as f64)))?;
-    ports.set_item("queue_frame_ps", collect(py, tallies().map(|tally| tally.queue_frame_ps as f64)))?;
     ports.set_item("dropped_data_count", collect(py, tallies().map(|tally| tally.drops[0])))?;
     ports.set_item("dropped_control_count", collect(py, tallies().map(|tally| tally.drops[1])))?;
     ports.set_item("marked_count", collect(py, tallies().map(|tally| tally.marks)))?;

@@ -75,8 +75,8 @@ pub struct Producer {
     mask: u32,
     /// Number of the next slot to be pushed (wraps).
     end: u32,
-    /// Slots that may be pushed before [`Producer::make_room`] is needed again.
-    room: u32,
+    /// Where `end` may go before [`Producer::make_room`] is needed again.
+    limit: u32,
     published_end: u32,
     memory: Option<RingMemory>,
 }
@@ -86,7 +86,7 @@ unsafe impl Send for Producer {}
 
 impl Default for Producer {
     fn default() -> Self {
-        Self { slots: std::ptr::null_mut(), mask: 0, end: 0, room: 0, published_end: 0, memory: None }
+        Self { slots: std::ptr::null_mut(), mask: 0, end: 0, limit: 0, published_end: 0, memory: None }
     }
 }
 
@@ -94,7 +94,7 @@ impl Producer {
     /// Whether the next push needs [`Producer::make_room`] first.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
-        self.room == 0
+        self.end == self.limit
     }
 
     /// Number of the next slot to be pushed (wraps).
@@ -113,7 +113,6 @@ impl Producer {
         // The line that the ring will reach some pushes later: by then it is here.
         prefetch_for_write(self.slots.wrapping_add((self.end.wrapping_add(PUSHES_AHEAD) & self.mask) as usize));
         self.end = self.end.wrapping_add(1);
-        self.room -= 1;
     }
 
     /// A slot that the port has said it still needs, before the end.
@@ -140,7 +139,7 @@ impl Producer {
         let kept = self.end.wrapping_sub(needed_from).max(self.end.wrapping_sub(consumed));
         let size = self.memory.as_ref().map_or(0, |memory| memory.size);
         if kept < size {
-            self.room = size - kept;
+            self.limit = self.end.wrapping_add(size - kept);
             return None;
         }
         let memory = RingMemory::new((size * 2).max(SMALLEST));
@@ -152,7 +151,7 @@ impl Producer {
         }
         self.slots = memory.slots;
         self.mask = mask;
-        self.room = memory.size - kept;
+        self.limit = self.end.wrapping_add(memory.size - kept);
         self.memory.replace(memory)
     }
 

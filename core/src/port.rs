@@ -6,7 +6,7 @@
 
 use crate::config::FrameConfig;
 use crate::fabric::Fabric;
-use crate::link::{Link, prefetch_for_write, Producer, RingMemory};
+use crate::link::{Link, Producer, RingMemory, prefetch_for_write};
 use crate::packet::{Kind, Packet, Slot};
 use crate::units::{BytePace, Ps};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -39,8 +39,6 @@ pub struct PortTally {
     pub frames: [u64; 2],
     /// Time integral of the queue in bytes (Little: the sum of sojourn times, weighted by size).
     pub queue_byte_ps: u128,
-    /// Time integral of the queue in frames.
-    pub queue_frame_ps: u128,
     /// Largest queue in bytes, the frame in service included.
     pub max_queue_bytes: u64,
     /// Frames dropped by size class.
@@ -162,7 +160,6 @@ impl Port {
 
     #[inline(always)]
     fn count_stay(&mut self, stay: Ps, bytes: u32) {
-        self.tally.queue_frame_ps += u128::from(stay);
         self.tally.queue_byte_ps += u128::from(stay) * u128::from(bytes);
     }
 

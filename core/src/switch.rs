@@ -144,7 +144,10 @@ impl Batch {
 
     #[inline(always)]
     fn get(&self, key: u64) -> (Ps, Packet, u32) {
-        let packet = self.packets[(key & INDEX_MASK) as usize];
+        let index = (key & INDEX_MASK) as usize;
+        debug_assert!(index < self.packets.len());
+        // SAFETY: keys are made in `Appender::add`, each with the place of its packet.
+        let packet = unsafe { *self.packets.get_unchecked(index) };
         (self.window_start + (key >> OFFSET_SHIFT), packet, ingress_of(key))
     }
 }
@@ -262,7 +265,14 @@ impl Agenda {
 
     /// Sends every packet on its way.
     #[inline(always)]
-    pub fn forward(&self, shape: &SwitchShape, reach: Reach<'_>, scheme: &mut SwitchBalancer, ports: &mut [Port], space: &mut Space<'_>) {
+    pub fn forward(
+        &self,
+        shape: &SwitchShape,
+        reach: Reach<'_>,
+        scheme: &mut SwitchBalancer,
+        ports: &mut [Port],
+        space: &mut Space<'_>,
+    ) {
         let (down_ports, uplinks) = ports.split_at_mut(shape.down as usize);
         for &key in &self.down.order {
             let (now, packet, _) = self.down.get(key);
@@ -281,7 +291,14 @@ impl Agenda {
         }
     }
 
-    fn climb(&self, shape: &SwitchShape, reach: Reach<'_>, scheme: &mut impl Balancer, uplinks: &mut [Port], space: &mut Space<'_>) {
+    fn climb(
+        &self,
+        shape: &SwitchShape,
+        reach: Reach<'_>,
+        scheme: &mut impl Balancer,
+        uplinks: &mut [Port],
+        space: &mut Space<'_>,
+    ) {
         for &order in &self.up.order {
             let (now, packet, ingress) = self.up.get(order);
             let key = packet.address() >> shape.prefix_shift;
@@ -308,7 +325,8 @@ mod tests {
     fn batches_come_out_in_time_order() {
         let mut stream = Stream::new(1, Purpose::Balancer, 0);
         let salts: Vec<TieSalt> = (0..7).map(|port| TieSalt::new(1, port)).collect();
-        let core = SwitchShape { tier: Tier::Core, down: 7, up: 0, prefix_shift: 31, prefix: 0, down_shift: 0, down_mask: 7, keys: 0 };
+        let core =
+            SwitchShape { tier: Tier::Core, down: 7, up: 0, prefix_shift: 31, prefix: 0, down_shift: 0, down_mask: 7, keys: 0 };
         for (count, span) in [(1, 1), (5, 500_000), (300, 500_000), (300, 3), (3000, 500_000), (900, 40), (2000, 1), (20, 2)] {
             let mut agenda = Agenda::default();
             let mut wanted = Vec::new();

@@ -27,6 +27,9 @@ use std::time::{Duration, Instant};
 /// How often the caller hears of the run.
 const WATCH_EVERY: Duration = Duration::from_millis(100);
 
+/// Directed links from which on the rings (some 1.5 kB each) outgrow a second-level cache.
+const LARGE_PORTS: usize = 4_000;
+
 /// Everything that a run needs, before it is dealt out to threads.
 pub struct Engine {
     threads: usize,
@@ -112,6 +115,7 @@ impl Engine {
                 window: self.window,
                 trace: self.trace,
                 marks: self.marks,
+                is_large: fabric.ports() > LARGE_PORTS,
             };
             let workers = deal(
                 self.threads,
@@ -173,6 +177,8 @@ struct Context<'a> {
     window: Ps,
     trace: bool,
     marks: bool,
+    /// Whether the rings outgrow the cache, so that fetching ahead pays.
+    is_large: bool,
 }
 
 /// What threads hand each other at the barrier.
@@ -495,7 +501,7 @@ impl Worker<'_> {
         for tier in (1..4).rev() {
             let nodes = self.shares[tier].nodes.clone();
             for node in nodes.clone() {
-                if node + 1 < nodes.end {
+                if context.is_large && node + 1 < nodes.end {
                     prefetch_inputs(context, node + 1);
                     self.shares[tier].prefetch_ports(context.fabric, node + 1);
                 }
@@ -504,7 +510,7 @@ impl Worker<'_> {
         }
         let nodes = self.shares[0].nodes.clone();
         for node in nodes.clone() {
-            if node + 1 < nodes.end {
+            if context.is_large && node + 1 < nodes.end {
                 prefetch_inputs(context, node + 1);
                 self.shares[0].prefetch_ports(context.fabric, node + 1);
             }

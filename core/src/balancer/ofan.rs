@@ -6,7 +6,7 @@
 //! *Cost*: one pointer, one permuted port.
 
 use super::{Balancer, Choice};
-use crate::fabric::{Fabric, Tier};
+use crate::fabric::{Fabric, Tier, UPLINKS_LIMIT};
 use crate::rng::{Purpose, Stream};
 use std::sync::Arc;
 
@@ -17,7 +17,9 @@ use std::sync::Arc;
 /// are not enough cyclic orders for that, and any P serves.
 #[derive(Clone, Debug)]
 pub struct PortOrder {
-    basis: Vec<u8>,
+    uplinks: u32,
+    /// P; what lies beyond the uplinks is never asked for.
+    basis: [u8; UPLINKS_LIMIT as usize],
 }
 
 impl PortOrder {
@@ -25,11 +27,11 @@ impl PortOrder {
     pub fn new(uplinks: u32) -> Self {
         let mut stream = Stream::new(0, Purpose::Balancer, u64::from(uplinks));
         loop {
-            let mut basis: Vec<u8> = (0..uplinks as u8).collect();
-            for last in (1..basis.len()).rev() {
+            let mut basis = std::array::from_fn(|i| i as u8);
+            for last in (1..uplinks as usize).rev() {
                 basis.swap(last, stream.below(last as u64 + 1) as usize);
             }
-            let order = Self { basis };
+            let order = Self { uplinks, basis };
             if uplinks <= 3 || (order.shifts_differ() && (uplinks != 6 || order.cyclic_orders() == 30)) {
                 return order;
             }
@@ -38,20 +40,20 @@ impl PortOrder {
 
     /// Bits of `id1`.
     fn low_bits(&self) -> u32 {
-        self.basis.len().next_power_of_two().trailing_zeros()
+        self.uplinks.next_power_of_two().trailing_zeros()
     }
 
     /// The two numbers that make the order of pointer `id`: `id1`, and `id2 mod w`.
     fn twist(&self, id: u32) -> (u8, u8) {
         let bits = self.low_bits();
-        ((id & ((1 << bits) - 1)) as u8, ((id >> bits) % self.basis.len() as u32) as u8)
+        ((id & ((1 << bits) - 1)) as u8, ((id >> bits) % self.uplinks) as u8)
     }
 
     /// The `i`-th uplink in an order.
     #[inline(always)]
     fn port(&self, i: u8, (id1, id2): (u8, u8)) -> u16 {
-        let uplinks = self.basis.len() as u32;
-        let value = u32::from(self.basis[usize::from(i)]);
+        let uplinks = self.uplinks;
+        let value = u32::from(self.basis[usize::from(i) % self.basis.len()]);
         let xored = value ^ u32::from(id1);
         let sum = if xored < uplinks { xored } else { value } + u32::from(id2);
         // Modulo without a branch: below `uplinks` the subtraction wraps to something huge.
@@ -60,21 +62,21 @@ impl PortOrder {
 
     /// An order as a cycle that begins with uplink 0.
     fn cycle(&self, twist: (u8, u8)) -> Vec<u16> {
-        let mut ports: Vec<u16> = (0..self.basis.len() as u8).map(|i| self.port(i, twist)).collect();
+        let mut ports: Vec<u16> = (0..self.uplinks as u8).map(|i| self.port(i, twist)).collect();
         let zero = ports.iter().position(|&port| port == 0).unwrap_or(0);
         ports.rotate_left(zero);
         ports
     }
 
     fn shifts_differ(&self) -> bool {
-        let shifts: std::collections::HashSet<_> = (0..self.basis.len() as u8).map(|id2| self.cycle((0, id2))).collect();
-        shifts.len() == self.basis.len()
+        let shifts: std::collections::HashSet<_> = (0..self.uplinks as u8).map(|id2| self.cycle((0, id2))).collect();
+        shifts.len() == self.uplinks as usize
     }
 
     /// How many different cyclic orders all pointers together can follow.
     pub fn cyclic_orders(&self) -> usize {
         let firsts = 0..1u32 << self.low_bits();
-        let seconds = 0..self.basis.len() as u8;
+        let seconds = 0..self.uplinks as u8;
         let cycles = firsts.flat_map(|id1| seconds.clone().map(move |id2| (id1 as u8, id2)));
         cycles.map(|twist| self.cycle(twist)).collect::<std::collections::HashSet<_>>().len()
     }
@@ -154,12 +156,13 @@ pub struct Ofan {
 impl Balancer for Ofan {
     #[inline(always)]
     fn pick(&mut self, choice: Choice<'_>) -> u16 {
-        let key_class = (choice.key << 1) as usize | choice.packet.class();
-        let pointer = &mut self.pointers[self.plan.pipe_base[choice.ingress as usize] as usize + key_class];
+        let key_class = choice.key << 1 | choice.packet.class() as u32;
+        let twist = self.plan.twists[key_class as usize];
+        let pointer = &mut self.pointers[(self.plan.pipe_base[choice.ingress as usize] + key_class) as usize];
         loop {
             let i = *pointer;
-            *pointer = if usize::from(i) + 1 == choice.uplinks.len() { 0 } else { i + 1 };
-            let port = self.plan.order.port(i, self.plan.twists[key_class]);
+            *pointer = if u32::from(i) + 1 == self.plan.order.uplinks { 0 } else { i + 1 };
+            let port = self.plan.order.port(i, twist);
             if choice.valid.contains(port) {
                 return port;
             }
@@ -194,10 +197,12 @@ mod tests {
     /// By hand for w = 4 (b = 2) and P = [2, 0, 3, 1]: pointer 6 has id1 = 2, id2 = 1, so pi = ((P ^ 2) + 1) mod 4 = [1, 3, 2, 0].
     #[test]
     fn the_formula_by_hand() {
-        let order = PortOrder { basis: vec![2, 0, 3, 1] };
+        let mut order = PortOrder::new(4);
+        order.basis[..4].copy_from_slice(&[2, 0, 3, 1]);
         assert_eq!((0..4).map(|i| order.port(i, order.twist(6))).collect::<Vec<_>>(), [1, 3, 2, 0]);
         // w = 3 (b = 2), P = [0, 1, 2], id = 5: id1 = 1, id2 = 1. 0^1 = 1, 1^1 = 0, 2^1 = 3 stays 2; plus 1: [2, 1, 0].
-        let order = PortOrder { basis: vec![0, 1, 2] };
+        let mut order = PortOrder::new(3);
+        order.basis[..3].copy_from_slice(&[0, 1, 2]);
         assert_eq!((0..3).map(|i| order.port(i, order.twist(5))).collect::<Vec<_>>(), [2, 1, 0]);
     }
 }
