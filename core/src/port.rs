@@ -5,11 +5,16 @@
 //! until its last bit leaves; step marking at dequeue with the departing frame included.
 
 use crate::config::FrameConfig;
-use crate::fabric::Fabric;
-use crate::link::{Link, Producer, RingMemory, prefetch_for_write};
+use crate::fabric::{Fabric, Tier};
+use crate::link::{Arena, Link, Producer, prefetch_for_write};
 use crate::packet::{Kind, Packet, Slot};
 use crate::units::{BytePace, Ps};
 use std::sync::atomic::{AtomicU32, Ordering};
+
+// log2 of a port's first ring. At 800 Gb/s a busy link of 500 ns carries 12 data frames and 12 ACKs a window; two windows' worth is in the ring of a switch
+// port at times, one in that of a NIC, which is handled after the switch it feeds.
+const SWITCH_RING_BITS: u32 = 6;
+const NIC_RING_BITS: u32 = 5;
 
 /// Limits that every switch port of a run shares.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +75,7 @@ pub struct Port {
 impl Port {
     /// The port numbered `port` of the fabric.
     pub fn new(fabric: &Fabric, port: usize, frame: &FrameConfig, limits: PortLimits, observes: bool) -> Self {
+        let is_nic = fabric.tier_of(fabric.port_node[port]) == Tier::Host;
         let pace = BytePace::from_rate(fabric.rate_bps[port]).expect("rates are checked when the fabric is built");
         Self {
             busy_until: 0,
@@ -80,7 +86,7 @@ impl Port {
             cursor: 0,
             has_limits: !limits.is_none(),
             observes,
-            ring: Producer::default(),
+            ring: Producer::new(if is_nic { NIC_RING_BITS } else { SWITCH_RING_BITS }),
             tally: PortTally::default(),
             limits,
             peer: fabric.peer[port],
@@ -225,8 +231,8 @@ impl Port {
     #[cold]
     fn make_room(&mut self, now: Ps, space: &mut Space<'_>) {
         self.advance(now);
-        let old = self.ring.make_room(self.cursor, space.consumed[self.peer as usize].load(Ordering::Acquire));
-        space.retired.extend(old);
+        let consumed = space.consumed[self.peer as usize].load(Ordering::Acquire);
+        self.ring.make_room(self.cursor, consumed, space.arena);
     }
 
     /// Ends the window: decides the marks of what leaves in it, and lets the next node see what was sent.
@@ -250,17 +256,12 @@ impl Port {
     pub fn tally(&self) -> &PortTally {
         &self.tally
     }
-
-    /// Bytes of the port's ring.
-    pub fn ring_bytes(&self) -> u64 {
-        self.ring.ring_bytes()
-    }
 }
 
-/// What a port needs when its ring is full: how far the consumer got, and where to leave the old ring until the window is over.
+/// What a port needs when its ring is full: how far the consumer got, and memory.
 pub struct Space<'a> {
     /// For each port, the next slot to be taken from the link that enters through it.
     pub consumed: &'a [AtomicU32],
-    /// Rings replaced in this window.
-    pub retired: &'a mut Vec<RingMemory>,
+    /// The thread's memory for rings.
+    pub arena: &'a mut Arena,
 }

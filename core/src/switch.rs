@@ -313,7 +313,7 @@ impl Agenda {
 mod tests {
     use super::*;
     use crate::fabric::Tier;
-    use crate::link::{Link, Producer};
+    use crate::link::{Arena, Link, Producer};
     use crate::packet::Kind;
 
     fn packet(flow: u32) -> Packet {
@@ -332,12 +332,12 @@ mod tests {
             let mut wanted = Vec::new();
             agenda.clear(7_000_000);
             for ingress in 0..7 {
-                let (link, mut producer) = (Link::default(), Producer::default());
+                let (link, mut producer, mut arena) = (Link::default(), Producer::new(4), Arena::default());
                 let mut times: Vec<Ps> = (0..count / 7 + 1).map(|_| 7_000_000 + stream.below(span)).collect();
                 times.sort_unstable();
                 for at in times {
                     if producer.is_full() {
-                        producer.make_room(0, 0);
+                        producer.make_room(0, 0, &mut arena);
                     }
                     let flow = wanted.len() as u32;
                     producer.push(Slot { at, packet: packet(flow) });

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::fabric::Fabric;
 use crate::host::{Host, HostRules, HostSurroundings, Signals};
-use crate::link::{Incoming, Link, RingMemory};
+use crate::link::{Arena, Incoming, Link};
 use crate::measure::{FlowColumns, Output, Status, TraceRow};
 use crate::packet::{Kind, Slot};
 use crate::port::{Port, PortLimits, Space};
@@ -103,7 +103,7 @@ impl Engine {
         let triggers = std::mem::take(&mut self.workload.triggers);
         let total = send.len() as u64;
         let mut leader = Leader::new(triggers, total, self.window, self.time_limit, watch);
-        let mut traces = Vec::new();
+        let mut ended = Vec::new();
         {
             let (fabric, workload) = (&self.fabric, &self.workload);
             let context = Context {
@@ -136,8 +136,8 @@ impl Engine {
                         scope.spawn(move || worker.run(context, None))
                     })
                     .collect();
-                traces.extend(first.map(|worker| worker.run(&context, Some(&mut leader))));
-                traces.extend(
+                ended.extend(first.map(|worker| worker.run(&context, Some(&mut leader))));
+                ended.extend(
                     handles.into_iter().map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))),
                 );
             });
@@ -149,13 +149,14 @@ impl Engine {
             return Err(Error::Internal(fault));
         }
         let status = status.ok_or(Error::Interrupted)?;
-        let mut trace: Vec<TraceRow> = traces.into_iter().flatten().collect();
+        let rings_bytes = ended.iter().map(|(_, bytes)| bytes).sum();
+        let mut trace: Vec<TraceRow> = ended.into_iter().flat_map(|(trace, _)| trace).collect();
         trace.sort_by_key(|row| (row.at, row.link, row.kind, row.message, row.psn));
         Ok(Output {
             status,
             flows: FlowColumns::collect(&self.workload),
             tallies: self.ports.iter().map(|port| *port.tally()).collect(),
-            rings_bytes: self.ports.iter().map(Port::ring_bytes).sum(),
+            rings_bytes,
             fabric: self.fabric,
             trace,
             end_at,
@@ -381,7 +382,7 @@ struct Worker<'a> {
     send: &'a mut [SendFlow],
     receive: &'a mut [ReceiveFlow],
     agenda: Agenda,
-    retired: Vec<RingMemory>,
+    arena: Arena,
     signals: Signals,
     trace: Vec<TraceRow>,
 }
@@ -433,7 +434,7 @@ fn deal<'a>(
             send: take(&mut send, flows(&workload.send_base)),
             receive: take(&mut receive, flows(&workload.receive_base)),
             agenda: Agenda::default(),
-            retired: Vec::new(),
+            arena: Arena::default(),
             signals: Signals::new(),
             trace: Vec::new(),
         });
@@ -449,14 +450,14 @@ fn take<'a, T>(slice: &mut &'a mut [T], count: usize) -> &'a mut [T] {
 }
 
 impl Worker<'_> {
-    /// Lives until the leader stops the run. Returns the trace.
-    fn run(mut self, context: &Context<'_>, mut leader: Option<&mut Leader<'_>>) -> Vec<TraceRow> {
+    /// Lives until the leader stops the run. Returns the trace, and the bytes that the rings took.
+    fn run(mut self, context: &Context<'_>, mut leader: Option<&mut Leader<'_>>) -> (Vec<TraceRow>, u64) {
         let shared = context.shared;
         let mut jumped = false;
         loop {
             let (from, step) = self.read_plan(context);
             match step {
-                Step::Stop => return self.trace,
+                Step::Stop => return (self.trace, self.arena.bytes() as u64),
                 Step::Look => {
                     let next = self.next_event_at(context);
                     shared.next_at[self.number].store(next, Ordering::Release);
@@ -496,7 +497,7 @@ impl Worker<'_> {
 
     /// One window of all nodes of this thread. Cores first: what goes up is then taken from the rings before more is put in.
     fn live(&mut self, context: &Context<'_>, from: Ps, until: Ps) -> Report {
-        self.retired.clear();
+        self.arena.begin_window();
         let mut report = Report::default();
         for tier in (1..4).rev() {
             let nodes = self.shares[tier].nodes.clone();
@@ -544,7 +545,7 @@ impl Worker<'_> {
         let share = &mut self.shares[tier];
         let place = (node - share.nodes.start) as usize;
         let ports = share.ports_of(fabric, node);
-        let mut space = Space { consumed: &shared.consumed, retired: &mut self.retired };
+        let mut space = Space { consumed: &shared.consumed, arena: &mut self.arena };
         self.agenda.forward(shape, fabric.reach(node), &mut self.balancers[tier - 1][place], ports, &mut space);
         for (port, link) in ports.iter_mut().zip(&shared.links[inputs]) {
             port.close_window(until, link);
@@ -578,7 +579,7 @@ impl Worker<'_> {
             send_base: workload.send_base[index],
             receive: &mut self.receive[flows(&workload.receive_base)],
             receive_base: workload.receive_base[index],
-            space: &mut Space { consumed: &shared.consumed, retired: &mut self.retired },
+            space: &mut Space { consumed: &shared.consumed, arena: &mut self.arena },
             signals: &mut self.signals,
         };
         let completed = self.hosts[index - first].run_window(until, &mut incoming, &mut around);
