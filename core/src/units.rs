@@ -7,9 +7,9 @@ pub type Ps = u64;
 pub const NEVER: Ps = Ps::MAX;
 
 /// Bits after the binary point of a [`BytePace`].
-const FRACTION_BITS: u32 = 16;
+const FRACTION_BITS: u32 = 22;
 
-/// How long a byte occupies a link: picoseconds with 16 fractional bits, so that every rate is kept to better than a picosecond a frame
+/// How long a byte occupies a link: picoseconds with 22 fractional bits, so that every frame at every rate is right to the nearest picosecond, but for ties,
 /// and the usual ones (any divisor of 8 Tb/s) exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BytePace(u64);
