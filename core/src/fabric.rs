@@ -4,14 +4,17 @@
 //! first; a port stands for the directed link that it feeds, and `peer` is the port at the other end of the cable, that is, the link back.
 //! A host's *address* is hierarchical (pod, edge in pod, slot), so that a switch routes with a shift and a mask, as with IP prefixes.
 
+mod address;
+mod builder;
 mod fat_tree;
 mod leaf_spine;
+mod named_links;
 mod valid;
 
-use crate::config::{DegradedLink, FabricConfig, LinkConfig};
+use crate::config::FabricConfig;
 use crate::error::Error;
-use crate::packet::ADDRESS_LIMIT;
-use crate::units::{BytePace, Ps};
+use crate::units::Ps;
+pub use address::Addressing;
 use std::ops::Range;
 pub use valid::{Reach, UPLINKS_LIMIT, ValidPorts};
 
@@ -51,53 +54,6 @@ pub struct SwitchShape {
     pub down_mask: u32,
     /// Keys (prefixes) that exist at this level.
     pub keys: u32,
-}
-
-/// Bits of an address.
-#[derive(Clone, Copy, Debug)]
-pub struct Addressing {
-    hosts_per_edge: u32,
-    edges_per_pod: u32,
-    slot_bits: u32,
-    edge_bits: u32,
-}
-
-impl Addressing {
-    fn new(pods: u32, edges_per_pod: u32, hosts_per_edge: u32) -> Result<Self, Error> {
-        let bits = |count: u32| count.next_power_of_two().trailing_zeros();
-        let addressing = Self { hosts_per_edge, edges_per_pod, slot_bits: bits(hosts_per_edge), edge_bits: bits(edges_per_pod) };
-        let total = bits(pods) + addressing.edge_bits + addressing.slot_bits;
-        if total > ADDRESS_LIMIT.trailing_zeros() {
-            return Err(Error::value(
-                "fabric",
-                format!("{pods} pods of {edges_per_pod} edges of {hosts_per_edge} hosts ({total} address bits)"),
-                "at most 24 address bits",
-            ));
-        }
-        Ok(addressing)
-    }
-
-    /// The address of a host.
-    pub fn address(self, host: u32) -> u32 {
-        let (edge, slot) = (host / self.hosts_per_edge, host % self.hosts_per_edge);
-        let (pod, edge) = (edge / self.edges_per_pod, edge % self.edges_per_pod);
-        (pod << self.edge_bits | edge) << self.slot_bits | slot
-    }
-
-    /// The edge-level key of a host's edge switch.
-    pub fn edge_key(self, host: u32) -> u32 {
-        self.address(host) >> self.slot_bits
-    }
-
-    /// The pod of an address.
-    pub fn pod_of_address(self, address: u32) -> u32 {
-        address >> (self.slot_bits + self.edge_bits)
-    }
-
-    /// Dense number of an edge-level key.
-    pub fn dense_edge(self, key: u32) -> u32 {
-        (key >> self.edge_bits) * self.edges_per_pod + (key & ((1 << self.edge_bits) - 1))
-    }
 }
 
 /// The fabric of one run.
@@ -221,157 +177,6 @@ impl Fabric {
         let rest = if dead.len() > shown { format!(" and {} more", dead.len() - shown) } else { String::new() };
         format!("down: {}{rest}", dead[..shown].join(", "))
     }
-
-    fn degrade(&mut self, links: &[DegradedLink]) -> Result<(), Error> {
-        for (row, degraded) in links.iter().enumerate() {
-            let field = format!("fabric.links_degraded[{row}]");
-            let port = self.find_link(&degraded.link, &field)?;
-            check_rate(degraded.rate_bps, &format!("{field}.rate_bps"))?;
-            for side in [port, self.peer[port] as usize] {
-                self.rate_bps[side] = degraded.rate_bps;
-            }
-        }
-        Ok(())
-    }
-
-    fn take_down(&mut self, links: &[(String, String)]) -> Result<(), Error> {
-        for (row, link) in links.iter().enumerate() {
-            let field = format!("fabric.links_down[{row}]");
-            let port = self.find_link(link, &field)?;
-            if self.tier_of(self.port_node[port]) == Tier::Host {
-                return Err(Error::value(
-                    field,
-                    format!("{}/{}", link.0, link.1),
-                    "links between switches (a host has one link, without it there is no host)",
-                ));
-            }
-            for side in [port, self.peer[port] as usize] {
-                self.alive[side] = false;
-            }
-        }
-        Ok(())
-    }
-
-    /// The port of the lower end of a link named by its ends.
-    fn find_link(&self, link: &(String, String), field: &str) -> Result<usize, Error> {
-        let (lower, upper) = (self.find_node(&link.0, field)?, self.find_node(&link.1, field)?);
-        self.ports_of(lower)
-            .find(|&port| lower < upper && self.port_node[self.peer[port] as usize] == upper)
-            .ok_or_else(|| Error::value(field, format!("{}/{}", link.0, link.1), "two ends of one link, the lower tier first"))
-    }
-
-    fn find_node(&self, name: &str, field: &str) -> Result<u32, Error> {
-        let parsed = name.rsplit_once('-').and_then(|(tier, index)| {
-            let tier = match tier {
-                "host" => Tier::Host,
-                "edge" | "leaf" => Tier::Edge,
-                "agg" => Tier::Agg,
-                "core" | "spine" => Tier::Core,
-                _ => return None,
-            };
-            let node = self.tiers[tier as usize].start.checked_add(index.parse().ok()?)?;
-            self.tiers[tier as usize].contains(&node).then_some(node)
-        });
-        parsed.filter(|&node| self.node_name(node) == name).ok_or_else(|| {
-            Error::value(field, name, "the name of a node of this fabric, such as edge-0, agg-3, core-7 (leaf-0, spine-1)")
-        })
-    }
-}
-
-fn check_rate(rate_bps: u64, field: &str) -> Result<(), Error> {
-    if BytePace::from_rate(rate_bps).is_none() || rate_bps > 100_000_000_000_000 {
-        return Err(Error::value(field, rate_bps, "1 Mb/s to 100 Tb/s"));
-    }
-    Ok(())
-}
-
-/// Collects tiers and cables into a [`Fabric`].
-struct Builder {
-    tiers: [Range<u32>; 4],
-    port_base: Vec<u32>,
-    down: Vec<u32>,
-    peer: Vec<u32>,
-    rate_bps: Vec<u64>,
-    latency: Vec<Ps>,
-}
-
-impl Builder {
-    /// `levels`: for each tier its nodes, and the down- and up-facing ports of each.
-    fn new(levels: [(u32, u32, u32); 4]) -> Self {
-        let mut start = 0;
-        let tiers = levels.map(|(nodes, ..)| {
-            let range = start..start + nodes;
-            start = range.end;
-            range
-        });
-        let mut port_base = vec![0];
-        let mut down = Vec::new();
-        for (nodes, down_ports, up_ports) in levels {
-            for _ in 0..nodes {
-                port_base.push(port_base[port_base.len() - 1] + down_ports + up_ports);
-                down.push(down_ports);
-            }
-        }
-        let ports = port_base[port_base.len() - 1] as usize;
-        Self { tiers, port_base, down, peer: vec![u32::MAX; ports], rate_bps: vec![0; ports], latency: vec![0; ports] }
-    }
-
-    /// Joins uplink `up` of the `lower`-th node of a tier to down port `down` of the `upper`-th node of another.
-    fn cable(&mut self, lower: (Tier, u32), up: u32, upper: (Tier, u32), down: u32, link: LinkConfig) {
-        let lower_node = self.tiers[lower.0 as usize].start + lower.1;
-        let upper_node = self.tiers[upper.0 as usize].start + upper.1;
-        let from = self.port_base[lower_node as usize] + self.down[lower_node as usize] + up;
-        let to = self.port_base[upper_node as usize] + down;
-        for (port, other) in [(from, to), (to, from)] {
-            self.peer[port as usize] = other;
-            self.rate_bps[port as usize] = link.rate_bps;
-            self.latency[port as usize] = link.latency_ps;
-        }
-    }
-
-    fn finish(self, switches: Vec<SwitchShape>, addressing: Addressing) -> Fabric {
-        let ports = self.peer.len();
-        let mut port_node = vec![0; ports];
-        for node in 0..self.down.len() {
-            port_node[self.port_base[node] as usize..self.port_base[node + 1] as usize].fill(node as u32);
-        }
-        Fabric {
-            tiers: self.tiers,
-            port_base: self.port_base,
-            peer: self.peer,
-            port_node,
-            rate_bps: self.rate_bps,
-            latency: self.latency,
-            alive: vec![true; ports],
-            switches,
-            addressing,
-            valid: valid::ValidTable::default(),
-        }
-    }
-}
-
-/// Refuses dimensions of zero, too many uplinks, and links whose times make no sense.
-fn check_dimensions(dimensions: &[(&str, u32)], links: &[(&str, LinkConfig)]) -> Result<(), Error> {
-    for &(name, count) in dimensions {
-        if count == 0 {
-            return Err(Error::value(format!("fabric.{name}"), count, "at least 1"));
-        }
-        let is_uplinks = matches!(name, "aggs_per_pod" | "cores_per_agg" | "spines");
-        if is_uplinks && count > UPLINKS_LIMIT {
-            return Err(Error::value(format!("fabric.{name}"), count, format!("at most {UPLINKS_LIMIT}")));
-        }
-    }
-    for (name, link) in links {
-        check_rate(link.rate_bps, &format!("fabric.{name}.rate_bps"))?;
-        if link.latency_ps == 0 || link.latency_ps > 1_000_000_000_000 {
-            return Err(Error::value(
-                format!("fabric.{name}.latency_ps"),
-                link.latency_ps,
-                "1 ps to 1 s (the engine's window is the smallest latency, so it cannot be zero)",
-            ));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -5,6 +5,17 @@ use crate::port::PortTally;
 use crate::units::Ps;
 use crate::workload::Workload;
 
+/// What a run tells its caller now and then.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time.
+    pub at: Ps,
+    /// Messages complete.
+    pub finished: u64,
+    /// Messages in all.
+    pub total: u64,
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {

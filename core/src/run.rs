@@ -3,22 +3,11 @@
 use crate::config::Config;
 use crate::error::Error;
 use crate::fabric::Fabric;
-use crate::measure::Output;
+use crate::measure::{Output, Progress};
 use crate::packet::FRAME_LIMIT;
 use crate::units::Ps;
 use crate::window::Engine;
 use crate::workload::{Messages, Workload};
-
-/// What a run tells its caller now and then.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Simulated time.
-    pub at: Ps,
-    /// Messages complete.
-    pub finished: u64,
-    /// Messages in all.
-    pub total: u64,
-}
 
 /// Runs one scenario. `watch` is called at window boundaries, at most about ten times a second; when it returns false the run stops.
 ///

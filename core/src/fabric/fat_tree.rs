@@ -3,7 +3,8 @@
 //! *Source*: Al-Fares, Loukissas, Vahdat, SIGCOMM 2008; numbering of load_balancing.md section 1.1. Uplink j of an edge switch leads to the pod's
 //! aggregation switch j, uplink c of aggregation switch j to core j * cores_per_agg + c, whose down port p leads to pod p.
 
-use super::{Addressing, Builder, Fabric, SwitchShape, Tier, check_dimensions};
+use super::builder::{Builder, check_dimensions};
+use super::{Addressing, Fabric, SwitchShape, Tier};
 use crate::config::FabricConfig;
 use crate::error::Error;
 

@@ -2,7 +2,8 @@
 //!
 //! *Source*: Ofan paper, section 6.3 (k leaves of k/2 hosts under k/2 spines when non-blocking).
 
-use super::{Addressing, Builder, Fabric, SwitchShape, Tier, check_dimensions};
+use super::builder::{Builder, check_dimensions};
+use super::{Addressing, Fabric, SwitchShape, Tier};
 use crate::config::FabricConfig;
 use crate::error::Error;
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::LinkConfig;
 
 fn link() -> LinkConfig {
     LinkConfig { rate_bps: 800_000_000_000, latency_ps: 500_000 }

@@ -1,0 +1,127 @@
+//! The leader: what happens between windows. Counts what is finished, hands signals on, and says what comes next.
+
+use super::shared::{Plan, Report, Shared, Step, lock};
+use crate::host::Signals;
+use crate::measure::{Progress, Status};
+use crate::units::{NEVER, Ps};
+use crate::workload::{Effect, Trigger};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How often the caller hears of the run.
+const WATCH_EVERY: Duration = Duration::from_millis(100);
+
+/// The thread that decides between windows.
+pub(super) struct Leader<'a> {
+    pub(super) triggers: Vec<Trigger>,
+    pub(super) total: u64,
+    pub(super) finished: u64,
+    pub(super) window: Ps,
+    pub(super) time_limit: Ps,
+    pub(super) packet_hops_count: u64,
+    pub(super) windows_count: u64,
+    pub(super) end_at: Ps,
+    pub(super) status: Option<Status>,
+    pub(super) watch: &'a mut (dyn FnMut(Progress) -> bool + Send),
+    pub(super) watched_at: Instant,
+}
+
+impl<'a> Leader<'a> {
+    pub(super) fn new(
+        triggers: Vec<Trigger>,
+        total: u64,
+        window: Ps,
+        time_limit: Ps,
+        watch: &'a mut (dyn FnMut(Progress) -> bool + Send),
+    ) -> Self {
+        Self {
+            triggers,
+            total,
+            finished: 0,
+            window,
+            time_limit,
+            packet_hops_count: 0,
+            windows_count: 0,
+            end_at: 0,
+            status: None,
+            watch,
+            watched_at: Instant::now(),
+        }
+    }
+
+    pub(super) fn decide(&mut self, shared: &Shared) {
+        let mut plan = lock(&shared.plan);
+        plan.releases.clear();
+        if lock(&shared.fault).is_some() {
+            plan.step = Step::Stop;
+            return;
+        }
+        if plan.step == Step::Look {
+            let next = shared.next_at.iter().map(|at| at.load(Ordering::Acquire)).min().unwrap_or(NEVER);
+            plan.step = Step::Window;
+            plan.from = plan.from.max(next);
+            if next == NEVER {
+                self.stop(&mut plan, Status::Stuck);
+            }
+        } else {
+            let (mut activity, mut signals) = (0, Signals::new());
+            for report in &shared.reports {
+                let Report { completed, hops, sent, signals: new } = std::mem::take(&mut *lock(report));
+                self.finished += completed;
+                self.packet_hops_count += hops;
+                activity += hops + sent;
+                signals.extend(new);
+            }
+            self.windows_count += 1;
+            self.end_at = plan.from + self.window;
+            plan.from = self.end_at;
+            self.spread(signals, &mut plan.releases);
+            if self.finished == self.total {
+                self.stop(&mut plan, Status::Done);
+            } else if activity == 0 && plan.releases.is_empty() {
+                plan.step = Step::Look;
+            }
+        }
+        if plan.step != Step::Stop && plan.from >= self.time_limit {
+            self.stop(&mut plan, Status::TimeLimit);
+        }
+        if self.watched_at.elapsed() > WATCH_EVERY {
+            self.watched_at = Instant::now();
+            if !(self.watch)(Progress { at: self.end_at, finished: self.finished, total: self.total }) {
+                plan.step = Step::Stop;
+                self.status = None;
+            }
+        }
+    }
+
+    fn stop(&mut self, plan: &mut Plan, status: Status) {
+        plan.step = Step::Stop;
+        self.status = Some(status);
+    }
+
+    /// Turns signals into releases of flows. Triggers take their activations in order of time; ties go by trigger.
+    fn spread(&mut self, mut signals: Signals, releases: &mut Vec<(Ps, u32)>) {
+        signals.sort_by_key(|&(at, effect)| match effect {
+            Effect::Release(flow) => (at, 0, flow),
+            Effect::Activate(trigger) => (at, 1, trigger),
+        });
+        for (at, effect) in signals {
+            match effect {
+                Effect::Release(flow) => releases.push((at, flow)),
+                Effect::Activate(trigger) => {
+                    let trigger = &mut self.triggers[trigger as usize];
+                    if trigger.is_multishot {
+                        let next = trigger.needed as usize;
+                        releases.extend(trigger.targets.get(next).map(|&flow| (at, flow)));
+                        trigger.needed += 1;
+                    } else if trigger.needed > 0 {
+                        trigger.needed -= 1;
+                        if trigger.needed == 0 {
+                            releases.extend(trigger.targets.iter().map(|&flow| (at, flow)));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

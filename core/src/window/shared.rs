@@ -1,0 +1,75 @@
+//! What the threads of a run share: the links, the barrier, and what is said at it.
+
+use crate::fabric::Fabric;
+use crate::host::{HostRules, Signals};
+use crate::link::Link;
+use crate::switch::TieSalt;
+use crate::units::Ps;
+use crate::workload::Workload;
+use std::any::Any;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
+
+/// What all threads read.
+pub(super) struct Context<'a> {
+    pub(super) fabric: &'a Fabric,
+    pub(super) workload: &'a Workload,
+    pub(super) shared: &'a Shared,
+    pub(super) rules: &'a HostRules,
+    pub(super) salts: &'a [TieSalt],
+    pub(super) window: Ps,
+    pub(super) trace: bool,
+    pub(super) marks: bool,
+    /// Whether the rings outgrow the cache, so that fetching ahead pays.
+    pub(super) is_large: bool,
+}
+
+/// What threads hand each other at the barrier.
+pub(super) struct Shared {
+    pub(super) links: Vec<Link>,
+    /// For each port, the next slot to be taken from the link that enters through it.
+    pub(super) consumed: Vec<AtomicU32>,
+    pub(super) barrier: Barrier,
+    pub(super) plan: Mutex<Plan>,
+    pub(super) reports: Vec<Mutex<Report>>,
+    /// For each thread, when its next event is; asked for only after an idle window.
+    pub(super) next_at: Vec<AtomicU64>,
+    /// What a thread panicked with. The others must not wait for it at the barrier for ever.
+    pub(super) fault: Mutex<Option<String>>,
+}
+
+/// A lock whose holder panicked still guards plain data.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(super) fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a thread panicked".into())
+}
+
+/// What the leader wants done next.
+pub(super) struct Plan {
+    pub(super) from: Ps,
+    pub(super) step: Step,
+    pub(super) releases: Vec<(Ps, u32)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Live through the window that begins at `from`.
+    Window,
+    /// Nothing happened in the last window: say when the next event is.
+    Look,
+    /// The run is over.
+    Stop,
+}
+
+/// What a thread did in a window.
+#[derive(Default)]
+pub(super) struct Report {
+    pub(super) completed: u64,
+    pub(super) hops: u64,
+    pub(super) sent: u64,
+    pub(super) signals: Signals,
+}

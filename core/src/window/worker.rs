@@ -1,0 +1,209 @@
+//! One thread's part of a window: its cores, aggregation and edge switches, and its hosts.
+
+use super::deal::Worker;
+use super::leader::Leader;
+use super::shared::{Context, Report, Step, lock, panic_message};
+use crate::host::HostSurroundings;
+use crate::link::Incoming;
+use crate::measure::TraceRow;
+use crate::packet::{Kind, Slot};
+use crate::port::Space;
+use crate::units::{NEVER, Ps};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+impl Worker<'_> {
+    /// Lives until the leader stops the run. Returns the trace, and the bytes that the rings took.
+    pub(super) fn run(mut self, context: &Context<'_>, mut leader: Option<&mut Leader<'_>>) -> (Vec<TraceRow>, u64) {
+        let shared = context.shared;
+        let mut jumped = false;
+        loop {
+            let (from, step) = self.read_plan(context);
+            match step {
+                Step::Stop => return (self.trace, self.arena.bytes() as u64),
+                Step::Look => {
+                    let next = self.next_event_at(context);
+                    shared.next_at[self.number].store(next, Ordering::Release);
+                    jumped = true;
+                }
+                Step::Window => {
+                    if std::mem::take(&mut jumped) && context.marks {
+                        self.close_ports(context, from);
+                        shared.barrier.wait();
+                    }
+                    let lived = catch_unwind(AssertUnwindSafe(|| self.live(context, from, from + context.window)));
+                    match lived {
+                        Ok(report) => *lock(&shared.reports[self.number]) = report,
+                        Err(panic) => *lock(&shared.fault) = Some(panic_message(panic.as_ref())),
+                    }
+                }
+            }
+            shared.barrier.wait();
+            if let Some(leader) = leader.as_deref_mut() {
+                leader.decide(shared);
+            }
+            shared.barrier.wait();
+        }
+    }
+
+    fn read_plan(&mut self, context: &Context<'_>) -> (Ps, Step) {
+        let plan = lock(&context.shared.plan);
+        let hosts = self.shares[0].nodes.clone();
+        let flows = context.workload.send_base[hosts.start as usize]..context.workload.send_base[hosts.end as usize];
+        for &(at, flow) in plan.releases.iter().filter(|(_, flow)| flows.contains(flow)) {
+            let host = context.workload.send_base.partition_point(|&base| base <= flow) as u32 - 1;
+            let send = &mut self.send[(flow - flows.start) as usize];
+            self.hosts[(host - hosts.start) as usize].release(flow, send, at);
+        }
+        (plan.from, plan.step)
+    }
+
+    /// One window of all nodes of this thread. Cores first: what goes up is then taken from the rings before more is put in.
+    fn live(&mut self, context: &Context<'_>, from: Ps, until: Ps) -> Report {
+        self.arena.begin_window();
+        let mut report = Report::default();
+        for tier in (1..4).rev() {
+            let nodes = self.shares[tier].nodes.clone();
+            for node in nodes.clone() {
+                if context.is_large && node + 1 < nodes.end {
+                    prefetch_inputs(context, node + 1);
+                    self.shares[tier].prefetch_ports(context.fabric, node + 1);
+                }
+                report.hops += self.live_switch(context, tier, node, from, until);
+            }
+        }
+        let nodes = self.shares[0].nodes.clone();
+        for node in nodes.clone() {
+            if context.is_large && node + 1 < nodes.end {
+                prefetch_inputs(context, node + 1);
+                self.shares[0].prefetch_ports(context.fabric, node + 1);
+            }
+            let (completed, hops, sent) = self.live_host(context, node, until);
+            report.completed += completed;
+            report.hops += hops;
+            report.sent += sent;
+        }
+        report.signals = std::mem::take(&mut self.signals);
+        report
+    }
+
+    fn live_switch(&mut self, context: &Context<'_>, tier: usize, node: u32, from: Ps, until: Ps) -> u64 {
+        let (fabric, shared) = (context.fabric, context.shared);
+        let inputs = fabric.ports_of(node);
+        let shape = fabric.switch(node);
+        self.agenda.clear(from);
+        for port in inputs.clone() {
+            let link = fabric.peer[port] as usize;
+            let start = shared.consumed[port].load(Ordering::Relaxed);
+            let mut incoming = Incoming::open(&shared.links[link], start);
+            if context.trace {
+                self.record(context, link, start, until);
+            }
+            self.agenda.gather(shape, &mut incoming, until, (port - inputs.start) as u32);
+            if incoming.position() != start {
+                shared.consumed[port].store(incoming.position(), Ordering::Release);
+            }
+        }
+        self.agenda.sort(context.window, &context.salts[inputs.clone()]);
+        let share = &mut self.shares[tier];
+        let place = (node - share.nodes.start) as usize;
+        let ports = share.ports_of(fabric, node);
+        let mut space = Space { consumed: &shared.consumed, arena: &mut self.arena };
+        self.agenda.forward(shape, fabric.reach(node), &mut self.balancers[tier - 1][place], ports, &mut space);
+        for (port, link) in ports.iter_mut().zip(&shared.links[inputs]) {
+            port.close_window(until, link);
+        }
+        self.agenda.len() as u64
+    }
+
+    /// Flows completed, packets received, and frames sent.
+    fn live_host(&mut self, context: &Context<'_>, node: u32, until: Ps) -> (u64, u64, u64) {
+        let (fabric, shared, workload) = (context.fabric, context.shared, context.workload);
+        let index = node as usize;
+        let first = self.shares[0].nodes.start as usize;
+        let flows = |base: &[u32]| {
+            let own = base[index] - base[first]..base[index + 1] - base[first];
+            own.start as usize..own.end as usize
+        };
+        let link = fabric.peer[index] as usize;
+        let start = shared.consumed[index].load(Ordering::Relaxed);
+        let mut incoming = Incoming::open(&shared.links[link], start);
+        if context.trace {
+            self.record(context, link, start, until);
+        }
+        let port = &mut self.shares[0].ports[index - first];
+        let free_at = port.busy_until;
+        let mut around = HostSurroundings {
+            rules: context.rules,
+            fabric,
+            workload,
+            port,
+            send: &mut self.send[flows(&workload.send_base)],
+            send_base: workload.send_base[index],
+            receive: &mut self.receive[flows(&workload.receive_base)],
+            receive_base: workload.receive_base[index],
+            space: &mut Space { consumed: &shared.consumed, arena: &mut self.arena },
+            signals: &mut self.signals,
+        };
+        let completed = self.hosts[index - first].run_window(until, &mut incoming, &mut around);
+        let sent = u64::from(around.port.busy_until != free_at);
+        around.port.close_window(until, &shared.links[index]);
+        let hops = incoming.position().wrapping_sub(start);
+        if hops > 0 {
+            shared.consumed[index].store(incoming.position(), Ordering::Release);
+        }
+        (completed, u64::from(hops), sent)
+    }
+
+    /// Notes what a link delivers before `until`, without taking it. An ACK's flow is the sender's name for it, a data packet's the receiver's; both
+    /// lead to the same row.
+    fn record(&mut self, context: &Context<'_>, link: usize, start: u32, until: Ps) {
+        let (workload, mut ahead) = (context.workload, Incoming::open(&context.shared.links[link], start));
+        while let Some(Slot { at, packet }) = ahead.take_before(until) {
+            let flow = match packet.kind() {
+                Kind::Data => workload.flow_of_receive_slot[packet.flow() as usize],
+                Kind::Ack => packet.flow(),
+            };
+            let message = workload.row[flow as usize];
+            self.trace.push(TraceRow { at, link: link as u32, message, psn: packet.psn(), kind: packet.kind() as u8 });
+        }
+    }
+
+    /// When anything next happens at this thread's nodes.
+    fn next_event_at(&mut self, context: &Context<'_>) -> Ps {
+        let (fabric, shared) = (context.fabric, context.shared);
+        let mut next = NEVER;
+        for share in &self.shares {
+            for node in share.nodes.clone() {
+                for port in fabric.ports_of(node) {
+                    let link = &shared.links[fabric.peer[port] as usize];
+                    let incoming = Incoming::open(link, shared.consumed[port].load(Ordering::Relaxed));
+                    next = next.min(incoming.next_at().unwrap_or(NEVER));
+                }
+            }
+        }
+        for (host, port) in self.hosts.iter().zip(self.shares[0].ports.iter()) {
+            next = next.min(host.next_send_at(port));
+        }
+        next
+    }
+
+    /// Decides the marks of what left the ports before `now`, after a jump over windows in which nothing arrived anywhere.
+    fn close_ports(&mut self, context: &Context<'_>, now: Ps) {
+        for share in &mut self.shares {
+            let links = &context.shared.links[share.first_port..];
+            for (port, link) in share.ports.iter_mut().zip(links) {
+                port.close_window(now, link);
+            }
+        }
+    }
+}
+
+/// While one node is handled, what the next will read is fetched: at large scale the rings do not fit in any cache.
+#[inline(always)]
+fn prefetch_inputs(context: &Context<'_>, node: u32) {
+    for port in context.fabric.ports_of(node) {
+        let link = &context.shared.links[context.fabric.peer[port] as usize];
+        Incoming::open(link, context.shared.consumed[port].load(Ordering::Relaxed)).prefetch_slots();
+    }
+}
