@@ -9,6 +9,7 @@ mod fabric;
 mod host;
 mod link;
 mod measure;
+mod order;
 mod packet;
 mod port;
 mod rng;

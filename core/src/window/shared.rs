@@ -3,7 +3,7 @@
 use crate::fabric::Fabric;
 use crate::host::{HostRules, Signals};
 use crate::link::Link;
-use crate::switch::TieSalt;
+use crate::order::TieSalt;
 use crate::units::Ps;
 use crate::workload::Workload;
 use std::any::Any;

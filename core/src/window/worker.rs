@@ -8,6 +8,7 @@ use crate::link::Incoming;
 use crate::measure::TraceRow;
 use crate::packet::{Kind, Slot};
 use crate::port::Space;
+use crate::switch::SwitchSurroundings;
 use crate::units::{NEVER, Ps};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -104,12 +105,20 @@ impl Worker<'_> {
                 shared.consumed[port].store(incoming.position(), Ordering::Release);
             }
         }
-        self.agenda.sort(context.window, &context.salts[inputs.clone()]);
         let share = &mut self.shares[tier];
         let place = (node - share.nodes.start) as usize;
         let ports = share.ports_of(fabric, node);
-        let mut space = Space { consumed: &shared.consumed, arena: &mut self.arena };
-        self.agenda.forward(shape, fabric.reach(node), &mut self.balancers[tier - 1][place], ports, &mut space);
+        self.agenda.work_off(
+            context.window,
+            &mut SwitchSurroundings {
+                shape,
+                reach: fabric.reach(node),
+                salts: &context.salts[inputs.clone()],
+                scheme: &mut self.balancers[tier - 1][place],
+                ports,
+                space: &mut Space { consumed: &shared.consumed, arena: &mut self.arena },
+            },
+        );
         for (port, link) in ports.iter_mut().zip(&shared.links[inputs]) {
             port.close_window(until, link);
         }
