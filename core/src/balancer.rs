@@ -88,3 +88,6 @@ impl SwitchBalancer {
         Ok((fabric.hosts()..fabric.tiers[3].end).map(at).collect())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -95,6 +95,12 @@ impl Packet {
         self.head |= 1 << CE_SHIFT;
     }
 
+    /// Whether Congestion Experienced is set.
+    #[cfg(test)]
+    pub fn is_marked(self) -> bool {
+        self.head >> CE_SHIFT & 1 == 1
+    }
+
     /// What an ECMP hash sees of the packet: flow, kind and entropy value, not the sequence number.
     #[inline(always)]
     pub fn hash_input(self) -> u64 {
@@ -122,7 +128,7 @@ mod tests {
         packet.mark();
         assert_eq!((packet.flow(), packet.psn()), (u32::MAX, 7));
         assert_eq!((packet.address(), packet.path(), packet.bytes()), (ADDRESS_LIMIT - 1, u16::MAX, FRAME_LIMIT - 1));
-        assert_eq!((packet.kind(), packet.head >> CE_SHIFT & 1), (Kind::Ack, 1));
+        assert_eq!((packet.kind(), packet.is_marked()), (Kind::Ack, true));
         let zero = Packet::new(Kind::Data, 0, u32::MAX, 0, 0, 0);
         assert_eq!((zero.flow(), zero.psn(), zero.address(), zero.path(), zero.bytes()), (0, u32::MAX, 0, 0, 0));
         assert_eq!((zero.kind(), zero.head), (Kind::Data, 0));
