@@ -13,7 +13,7 @@ MAX_LINES = 250
 LAYERS = (
     ("error", "units", "id", "rng", "packet"),
     ("config",),
-    ("link", "fabric"),
+    ("link", "fabric", "order"),
     ("discipline", "port", "balancer", "spreader", "transport", "workload", "measure"),
     ("switch", "host"),
     ("audit", "window"),

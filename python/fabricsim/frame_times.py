@@ -15,7 +15,7 @@ Times = NDArray[np.int64]
 Size = TypeVar("Size", int, Times)
 """One size in bytes, or many; times come in the same shape."""
 
-_FRACTION_BITS = 16
+_FRACTION_BITS = 22
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Hop:
     gap_bytes: int
 
     def time_ps(self, size: Size) -> Size:
-        """Return the time to send frames of `size` bytes, to the nearest ps as core/src/units.rs has it."""
+        """Return the time to send frames of `size` bytes, to the ps that core/src/units.rs has."""
         pace = ((8 * 10**12 << _FRACTION_BITS) + self.rate_bps // 2) // self.rate_bps
         return (size * pace + (1 << (_FRACTION_BITS - 1))) >> _FRACTION_BITS
 

@@ -67,9 +67,8 @@ def ports_table(scenario: Scenario, core: CorePorts, duration_ps: int) -> pl.Dat
     """One row a directed link and the egress port that feeds it, in the core's order (`trace.link` is its row).
 
     `utilisation_fraction` is the time the link was taken by frames and the gaps after them, over `duration_ps` (first
-    data packet's start to the last completion); `mean_queue_*` are averages over the same time. `max_queue_packets` and
-    `mean_queue_packets` count data frames' worth of bytes; `max_queue_frames` counts frames of any size. With
-    `measure.queues` off the queue columns are null.
+    data packet's start to the last completion); `mean_queue_*` are averages over the same time. Queues in packets are
+    queues in bytes over a data frame's bytes. With `measure.queues` off the queue columns are null.
     """
     import polars as pl
 
@@ -112,7 +111,6 @@ def ports_table(scenario: Scenario, core: CorePorts, duration_ps: int) -> pl.Dat
         (busy_ps / duration).alias("utilisation_fraction"),
         queue(pl.col("max_queue_bytes"), "max_queue_bytes"),
         queue(pl.col("max_queue_bytes") // data_frame, "max_queue_packets"),
-        queue(pl.col("max_queue_frames"), "max_queue_frames"),
         queue(pl.col("queue_byte_ps") / duration, "mean_queue_bytes"),
         queue(pl.col("queue_byte_ps") / duration / data_frame, "mean_queue_packets"),
         (pl.col("dropped_data_count") + pl.col("dropped_control_count")).alias("drops"),

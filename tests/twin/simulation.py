@@ -30,22 +30,20 @@ class Port:
         self.waiting: deque[Packet] = deque()
         self.is_free = True
         self.when_free: Callable[[], None] = lambda: None
-        self.queued_bytes = self.queued_frames = self.changed_at = 0
+        self.queued_bytes = self.changed_at = 0
         self.tally: dict[str, int] = defaultdict(int)
 
-    def change(self, frames: int, size: int) -> None:
+    def change(self, size: int) -> None:
         elapsed, self.changed_at = self.run.now - self.changed_at, self.run.now
         self.tally["queue_byte_ps"] += self.queued_bytes * elapsed
-        self.tally["queue_frame_ps"] += self.queued_frames * elapsed
         self.queued_bytes += size
-        self.queued_frames += frames
         self.tally["max_queue_bytes"] = max(self.tally["max_queue_bytes"], self.queued_bytes)
 
     def put(self, packet: Packet) -> None:
         if self.buffer is not None and self.queued_bytes + packet.size > self.buffer:
             self.tally["dropped_control_count" if packet.kind else "dropped_data_count"] += 1
             return
-        self.change(1, packet.size)
+        self.change(packet.size)
         self.waiting.append(packet)
         if self.is_free:
             self.serve()
@@ -58,7 +56,7 @@ class Port:
     def leave(self, packet: Packet) -> None:
         if self.threshold is not None and self.queued_bytes > self.threshold and packet.kind == DATA:
             self.tally["marked_count"] += 1
-        self.change(-1, -packet.size)
+        self.change(-packet.size)
         kind = "control" if packet.kind else "data"
         self.tally[f"{kind}_frames_count"] += 1
         self.tally[f"{kind}_bytes"] += packet.size
@@ -251,7 +249,7 @@ FLOW_COLUMNS = {
 }
 PORT_COLUMNS = (
     *("data_bytes", "control_bytes", "data_frames_count", "control_frames_count"),
-    *("max_queue_bytes", "queue_byte_ps", "queue_frame_ps"),
+    *("max_queue_bytes", "queue_byte_ps"),
     *("dropped_data_count", "dropped_control_count", "marked_count"),
 )
 
