@@ -121,6 +121,24 @@ def test_no_packet_is_lost_from_the_count(balancer: str, buffer_bytes: int | Non
     assert (inside > 0) == (output["status"] == "time-limit")
 
 
+@pytest.mark.parametrize("threshold", [None, 0, 20 * 4158 - 1, 20 * 4158, 80_000])
+def test_frames_that_leave_more_than_the_threshold_queued_are_marked(threshold: int | None) -> None:
+    """Seven hosts send 40 frames each in step to the eighth. Frame j leaves when group j has come: those queued,
+    itself included, are 7 (j + 1) - j of 7 * 40 - j. Each is marked that leaves more than the threshold."""
+    config = configure(
+        leaf_spine(2, 8, 1),
+        port={"ecn_threshold_bytes": threshold},
+        transport={"acks": "off", "start_jitter": "none"},
+    )
+    ports = run(config, messages(range(1, 8), [0] * 7, 40 * 4096))["ports"]
+    queued = [7 * min(j + 1, 40) - j for j in range(7 * 40)]
+    marks = 0 if threshold is None else sum(frames * 4158 > threshold for frames in queued)
+    down = ports_between({"ports": ports}, 1, 0) & (ports["to_index"] == 0)
+    assert ports["marked_count"][down].tolist() == [marks]
+    # Where the frames come in, one host's never wait for another's.
+    assert ports["marked_count"].sum() == marks
+
+
 def test_drops_of_an_incast_add_up() -> None:
     """Each of 15 hosts sends 50 frames to host 0; what is missing there was dropped at a port."""
     config = configure(fat_tree(4), port={"buffer_bytes": 10 * 4158}, transport={"acks": "off"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
 from fabricsim import (
@@ -50,6 +51,16 @@ def test_the_order_of_the_messages_does_not_change_the_result() -> None:
 
 def test_the_seed_changes_the_result() -> None:
     assert result_hash(SMALL.replace(run=Run(seed=2))) != result_hash(SMALL)
+
+
+def test_marks_are_counted_where_asked_for_and_nobody_reacts() -> None:
+    silent, marking = (simulate(SMALL.replace(port=Port(**port))) for port in ({}, {"ecn_threshold": "8kB"}))
+    assert silent.summary["marks_count"] == 0
+    assert marking.summary["marks_count"] == marking.ports["marks"].sum() > 0
+    # Two data frames and an ACK are above 8 kB: no port that never held that much has marked.
+    assert marking.ports.filter(marks=0)["max_queue_bytes"].min() <= 8000
+    assert (marking.ports.filter(pl.col("marks") > 0)["max_queue_bytes"] > 8000).all()
+    assert marking.flows.equals(silent.flows)
 
 
 def test_what_hosts_send_is_what_links_carry() -> None:

@@ -161,7 +161,6 @@ def test_core_config_is_the_doors_example() -> None:
             links_down=[("edge-0", "agg-3")],
             links_degraded=[{"link": ("agg-3", "core-18"), "rate": "400Gbps"}],
         ),
-        port=Port(ecn_threshold="none"),
     )
     assert core_config(scenario) == json.loads(example.group(1))
 
@@ -192,7 +191,8 @@ def test_defaults_are_section_6_of_the_ofan_paper() -> None:
     assert [int(size) for size in (frame.payload, frame.header, frame.ack, frame.gap)] == [4096, 62, 64, 20]
     assert frame.data_bytes == 4158
     assert int(scenario.workload.message) == 256 * 4096
-    assert (scenario.port.buffer, int(scenario.port.ecn_threshold)) == ("infinite", 80_000)
+    # Paced hosts: buffers and marks are for the cases with congestion control and REPS (footnote 6).
+    assert (scenario.port.buffer, scenario.port.ecn_threshold) == ("infinite", "none")
     assert scenario_from_mapping({"preset": "ofan-paper"}) == scenario
 
 

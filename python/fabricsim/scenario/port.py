@@ -14,7 +14,12 @@ _SIZE = (Bytes("1B"), Bytes("1000TB"))
 
 
 class Port(Part):
-    """Buffer and ECN marking of every switch port. Default: no limit, as Ofan has it without congestion control."""
+    """Buffer and ECN marking of every switch port. Default: neither limit nor marks.
+
+    So it is in the Ofan paper where hosts pace: it has buffers and thresholds in the cases with congestion control and
+    with REPS only (section 6, footnote 6). Paced hosts do not react to marks, and marking exactly costs time on every
+    packet: who wants them counted asks for them.
+    """
 
     buffer: Annotated[Bytes | Literal["infinite"], Between(*_SIZE, word="infinite")] = Field(
         default="infinite",
@@ -22,7 +27,7 @@ class Port(Part):
         "Ofan section 2.2 assumes no limit; its section 6 has 800kB where there is congestion control.",
     )
     ecn_threshold: Annotated[Bytes | Literal["none"], Between(*_SIZE, word="none")] = Field(
-        default=Bytes("80kB"),
+        default="none",
         description="A data frame that leaves more than this queued, itself included, is marked (and counted). "
-        "Ofan section 6: 80kB, 10 packets where they are of 64 KB.",
+        "Ofan section 6 has 80kB (10 packets where they are of 64 KB) where hosts or REPS react to marks.",
     )
