@@ -84,6 +84,10 @@ def test_message_list_that_cannot_run(messages: list[dict[str, Any]], error: str
         ({"start": "-1ns"}, 'messages.0.start: got "-1ns"'),
         ({"after": [{"id": "a", "event": "sent"}]}, 'messages.0.after.0.event: got "sent"'),
         ({"size": 5}, 'messages.0.size: got the unknown name "size"'),
+        ({"id": True}, "messages.0.id: got true; allowed: a text or an integer (MessageList)"),
+        ({"id": 1.0}, "messages.0.id: got 1.0; allowed: a text or an integer (MessageList)"),
+        ({"after": [{"id": False}]}, "messages.0.after.0.id: got false; allowed: a text or an integer (MessageList)"),
+        ({"after": [{"id": None}]}, "messages.0.after.0.id: got nothing; allowed: a text or an integer (MessageList)"),
     ],
 )
 def test_message_that_is_malformed(message: dict[str, Any], error: str) -> None:

@@ -89,10 +89,20 @@ def _bytes_from_number(value: object) -> object:
     return value
 
 
+def _check_id(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise refusal(value, "a text or an integer")
+    return value
+
+
+def _check_id_if_any(value: object) -> object:
+    return None if value is None else _check_id(value)
+
+
 class After(Part):
     """An event of an earlier message that a message waits for."""
 
-    id: str | int = Field(description="The other message's id.")
+    id: Annotated[str | int, BeforeValidator(_check_id)] = Field(description="The other message's id.")
     event: Literal["delivered", "acked"] = Field(
         "delivered",
         description='"delivered": its receiver has everything; "acked": its sender has the last ACK.',
@@ -113,7 +123,9 @@ class Message(Part):
     rank: Annotated[int, Whole(0, _LARGEST_HOST)] = Field(
         0, description="Place in the sender's round-robin order among messages of the same start (ties: dst, bytes)."
     )
-    id: str | int | None = Field(None, description="Name by which `after` of other messages refers to it; unique.")
+    id: Annotated[str | int | None, BeforeValidator(_check_id_if_any)] = Field(
+        None, description="Name by which `after` of other messages refers to it; unique."
+    )
     after: tuple[After, ...] = Field((), description="What must have happened before it starts.")
 
 
