@@ -100,13 +100,14 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
         raise _refusal(str(error)) from None
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 
+    limits = bounds.all_bounds(scenario, messages)
     totals: dict[str, Any] = {
         "status": output["status"],
         **output["totals"],
-        "bound_ps": bounds.bound_ps(scenario, messages),
-        "least_cct_ps": bounds.least_cct_ps(scenario, messages),
+        "bound_ps": limits.bound_ps,
+        "least_cct_ps": limits.least_cct_ps,
     }
-    flows = tables.flows_table(messages, output["flows"], bounds.ideal_fct_ps(scenario, messages))
+    flows = tables.flows_table(messages, output["flows"], limits.ideal_fct_ps)
     acks = scenario.transport.acks == "per-packet"
     cct = metrics.cct_acked_ps(flows) if acks else metrics.cct_delivered_ps(flows)
     duration = cct if cct is not None else max(0, int(totals["end_at_ps"]) - metrics.first_start_ps(flows))
