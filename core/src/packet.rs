@@ -1,18 +1,19 @@
 //! A packet, 16 bytes: what a switch and a host need to know of it and nothing else.
 //!
-//! Two words: `flow | psn`, and `address | path | bytes | kind | CE`. Fields are packed because memory traffic is what a packet-hop costs.
+//! Two words: `flow | psn`, and `address | path | kind | CE | bytes`. Fields are packed because memory traffic is what a packet-hop costs.
 
 use crate::units::Ps;
 
 const PATH_SHIFT: u32 = 24;
-const BYTES_SHIFT: u32 = 40;
-const KIND_SHIFT: u32 = 58;
-const CE_SHIFT: u32 = 62;
+const KIND_SHIFT: u32 = 40;
+const CE_SHIFT: u32 = 45;
+// At the top, where one shift reads it: it is read several times a packet-hop.
+const BYTES_SHIFT: u32 = 46;
 
 /// Largest host address plus one.
 pub const ADDRESS_LIMIT: u32 = 1 << PATH_SHIFT;
 /// Largest frame plus one, in bytes.
-pub const FRAME_LIMIT: u32 = 1 << (KIND_SHIFT - BYTES_SHIFT);
+pub const FRAME_LIMIT: u32 = 1 << (u64::BITS - BYTES_SHIFT);
 
 /// What a packet is. The discriminant is the size class of load_balancing.md section 1.7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +75,7 @@ impl Packet {
     /// Frame size without the gap.
     #[inline(always)]
     pub fn bytes(self) -> u32 {
-        (self.head >> BYTES_SHIFT) as u32 & (FRAME_LIMIT - 1)
+        (self.head >> BYTES_SHIFT) as u32
     }
 
     /// Size class: 0 data, 1 ACK.
