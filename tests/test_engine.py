@@ -139,6 +139,15 @@ def test_frames_that_leave_more_than_the_threshold_queued_are_marked(threshold: 
     assert ports["marked_count"].sum() == marks
 
 
+@pytest.mark.parametrize("balancer", BALANCERS)
+def test_above_a_threshold_of_nothing_every_data_frame_of_a_switch_is_marked(balancer: str) -> None:
+    """It leaves at least itself queued. Also where a balancer has looked at the queue in between."""
+    output = run(configure(fat_tree(4), balancer, port={"ecn_threshold_bytes": 0}), permutation(16, 1, 60))
+    ports = output["ports"]
+    at_switch = ports["from_tier"] > 0
+    assert (ports["marked_count"] == np.where(at_switch, ports["data_frames_count"], 0)).all()
+
+
 def test_drops_of_an_incast_add_up() -> None:
     """Each of 15 hosts sends 50 frames to host 0; what is missing there was dropped at a port."""
     config = configure(fat_tree(4), port={"buffer_bytes": 10 * 4158}, transport={"acks": "off"})
