@@ -38,6 +38,14 @@ pub struct Choice<'a> {
     pub uplinks: &'a mut [Port],
 }
 
+impl Choice<'_> {
+    /// Whether the destination can be reached through this uplink; without failures it can through all.
+    #[inline(always)]
+    fn allows(&self, port: u16) -> bool {
+        self.valid.len() == self.uplinks.len() || self.valid.contains(port)
+    }
+}
+
 /// A scheme at one switch.
 pub trait Balancer {
     /// The uplink for this packet, one of `choice.valid`.

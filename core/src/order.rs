@@ -71,13 +71,11 @@ impl Order {
     /// Sorts the keys of a window of this length. `salts` are those of the node's inputs.
     #[inline(always)]
     pub fn sort(&mut self, window_start: Ps, window: Ps, salts: &[TieSalt]) -> &[Key] {
-        let count = self.keys.len();
-        if count < 16 || !self.spread(window) {
+        if self.keys.len() < 16 {
             self.sorted.clear();
             self.sorted.extend_from_slice(&self.keys);
-            if count >= 64 {
-                self.sorted.sort_unstable();
-            }
+        } else {
+            self.spread(window);
         }
         if insertion_sort(&mut self.sorted) {
             self.settle_ties(window_start, salts);
@@ -85,10 +83,9 @@ impl Order {
         &self.sorted
     }
 
-    /// Arrivals are spread over the window, so one pass into as many buckets as packets leaves next to nothing to do. Gives up when they are not.
+    /// Arrivals are spread over the window, so one pass into as many buckets as packets leaves next to nothing to do.
     #[inline(always)]
-    fn spread(&mut self, window: Ps) -> bool {
-        const CROWD: u32 = 64;
+    fn spread(&mut self, window: Ps) {
         let count = self.keys.len();
         let offset_bits = 64 - (window - 1).leading_zeros();
         let bucket_bits = count.next_power_of_two().trailing_zeros().min(offset_bits);
@@ -99,15 +96,9 @@ impl Order {
             // SAFETY: an offset is below the window, hence below 2^offset_bits, and what is left of it after the shift below 2^bucket_bits.
             unsafe { *self.counts.get_unchecked_mut((key >> shift) as usize) += 1 };
         }
-        let (mut total, mut largest) = (0, 0);
+        let mut total = 0;
         for slot in &mut self.counts {
-            let count = *slot;
-            largest = largest.max(count);
-            *slot = total;
-            total += count;
-        }
-        if largest > CROWD {
-            return false;
+            total += std::mem::replace(slot, total);
         }
         self.sorted.resize(count, Key(0));
         for &Key(key) in &self.keys {
@@ -118,7 +109,6 @@ impl Order {
                 *place += 1;
             }
         }
-        true
     }
 
     /// Packets that arrived at the same picosecond stand in order of input so far: no input may profit from its number.
@@ -131,10 +121,13 @@ impl Order {
     }
 }
 
-/// Fast on what is nearly sorted. Whether any two have the same offset: such keys meet while they are sorted.
+/// Fast on what is nearly sorted, and leaves the rest to the library. Whether any two have the same offset: such keys meet while they are sorted.
 #[inline(always)]
 fn insertion_sort(keys: &mut [Key]) -> bool {
+    /// Moves a key on average that are still cheaper than a general sort.
+    const MOVES: usize = 16;
     let mut nearest = u64::MAX;
+    let mut patience = keys.len() * MOVES;
     let Some(&Key(mut last)) = keys.first() else { return false };
     for right in 1..keys.len() {
         let Key(key) = keys[right];
@@ -155,6 +148,11 @@ fn insertion_sort(keys: &mut [Key]) -> bool {
             place -= 1;
         }
         keys[place] = Key(key);
+        if right - place > patience {
+            keys.sort_unstable();
+            return true;
+        }
+        patience -= right - place;
     }
     nearest >> OFFSET_SHIFT == 0
 }

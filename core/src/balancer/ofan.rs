@@ -163,7 +163,7 @@ impl Balancer for Ofan {
             let i = *pointer;
             *pointer = if u32::from(i) + 1 == self.plan.order.uplinks { 0 } else { i + 1 };
             let port = self.plan.order.port(i, twist);
-            if choice.valid.contains(port) {
+            if choice.allows(port) {
                 return port;
             }
         }

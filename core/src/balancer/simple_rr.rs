@@ -26,7 +26,7 @@ impl Balancer for SimpleRr {
         loop {
             let port = self.next;
             self.next = if usize::from(port) + 1 == choice.uplinks.len() { 0 } else { port + 1 };
-            if choice.valid.contains(port) {
+            if choice.allows(port) {
                 return port;
             }
         }
