@@ -57,6 +57,9 @@ pub struct Host {
     acks: VecDeque<PendingAck>,
     /// The pacer lets the next data frame start here.
     next_data_at: Ps,
+    /// When data could next be sent, and when an ACK, if the transmitter were free.
+    data_at: Ps,
+    ack_at: Ps,
     sent_data_last: bool,
     /// Turns to skip before the first frame, so that hosts do not walk in step.
     first_turn: u32,
@@ -118,13 +121,16 @@ impl Host {
                 waiting.push(Reverse((send.ready_at, flow)));
             }
         }
+        let next_ready_at = waiting.iter().map(|&Reverse((at, _))| at).min().unwrap_or(NEVER);
         Self {
             spreader: Spreader::new(config.balancer, fabric, host, config.seed),
             live: VecDeque::new(),
-            next_ready_at: waiting.iter().map(|&Reverse((at, _))| at).min().unwrap_or(NEVER),
+            next_ready_at,
             waiting: waiting.into(),
             acks: VecDeque::new(),
             next_data_at: 0,
+            data_at: next_ready_at,
+            ack_at: NEVER,
             sent_data_last: false,
             first_turn: draw(Purpose::FirstFlow, flows.len().max(1) as u64) as u32,
             full_interval,
@@ -132,10 +138,13 @@ impl Host {
     }
 
     /// When the host will next send, if nothing arrives.
+    #[inline(always)]
     pub fn next_send_at(&self, port: &Port) -> Ps {
-        let data_at = if self.live.is_empty() { self.next_ready_at.max(self.next_data_at) } else { self.next_data_at };
-        let ack_at = self.acks.front().map_or(NEVER, |ack| ack.ready_at);
-        data_at.min(ack_at).max(port.busy_until)
+        self.data_at.min(self.ack_at).max(port.busy_until)
+    }
+
+    fn refresh_data_at(&mut self) {
+        self.data_at = if self.live.is_empty() { self.next_ready_at.max(self.next_data_at) } else { self.next_data_at };
     }
 
     /// Counts one open wait of a flow of this host as over at `at`.
@@ -145,6 +154,7 @@ impl Host {
         if send.waits == 0 {
             self.waiting.push(Reverse((send.ready_at, flow)));
             self.next_ready_at = self.next_ready_at.min(send.ready_at);
+            self.refresh_data_at();
         }
     }
 
@@ -178,6 +188,7 @@ impl Host {
                 if around.rules.acks == Acks::PerPacket {
                     let ack = PendingAck { ready_at: at, address: flow.address, flow: send_slot, psn: packet.psn() };
                     self.acks.push_back(ack);
+                    self.ack_at = self.ack_at.min(at);
                 }
                 if is_complete {
                     self.set_off(send_slot, Event::Received, at, around);
@@ -218,8 +229,7 @@ impl Host {
         if self.next_ready_at <= now {
             self.wake(now);
         }
-        let has_data = !self.live.is_empty() && self.next_data_at <= now;
-        let has_ack = self.acks.front().is_some_and(|ack| ack.ready_at <= now);
+        let (has_data, has_ack) = (self.data_at <= now, self.ack_at <= now);
         if has_data && !(has_ack && self.sent_data_last) {
             self.send_data(now, around);
         } else {
@@ -240,6 +250,7 @@ impl Host {
         self.next_ready_at = self.waiting.peek().map_or(NEVER, |&Reverse((at, _))| at);
         let turns = std::mem::take(&mut self.first_turn) as usize % self.live.len().max(1);
         self.live.rotate_left(turns);
+        self.refresh_data_at();
     }
 
     #[inline(always)]
@@ -264,12 +275,14 @@ impl Host {
         self.sent_data_last = true;
         let is_full = bytes == around.rules.full_frame;
         self.next_data_at = now + if is_full { self.full_interval } else { around.rules.pacing(around.port, bytes) };
+        self.refresh_data_at();
         around.port.send(now, packet, around.space);
     }
 
     #[inline(always)]
     fn send_ack(&mut self, now: Ps, around: &mut HostSurroundings<'_, '_>) {
         let Some(ack) = self.acks.pop_front() else { return };
+        self.ack_at = self.acks.front().map_or(NEVER, |ack| ack.ready_at);
         let path = self.spreader.path(around.fabric, ack.address, Kind::Ack as usize);
         let packet = Packet::new(Kind::Ack, ack.flow, ack.psn, ack.address, path, around.rules.ack_frame);
         self.sent_data_last = false;

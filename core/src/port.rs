@@ -101,7 +101,11 @@ impl Port {
     /// Bytes that wait or are being sent at `now`.
     #[inline(always)]
     pub fn queued_bytes(&mut self, now: Ps) -> u64 {
-        self.advance(now);
+        if self.has_limits {
+            self.advance_and_mark(now);
+        } else {
+            self.advance(now);
+        }
         self.queue_bytes
     }
 
@@ -115,10 +119,11 @@ impl Port {
         self.queue_bytes += u64::from(packet.bytes());
         if self.observes {
             self.count_stay(left - now, packet.bytes());
-            self.take_off_two(now);
+            if !self.has_limits {
+                self.take_off_two(now);
+            }
             if self.queue_bytes > self.tally.max_queue_bytes {
-                self.advance(now);
-                self.tally.max_queue_bytes = self.tally.max_queue_bytes.max(self.queue_bytes);
+                self.tally.max_queue_bytes = self.tally.max_queue_bytes.max(self.queued_bytes(now));
             }
         }
     }
@@ -173,6 +178,7 @@ impl Port {
     /// queue begins. Short queues end the backward way at once, a cursor that is up to date ends the forward way.
     #[inline(always)]
     fn advance(&mut self, now: Ps) {
+        debug_assert!(!self.has_limits, "marks are decided by whoever takes frames off the queue");
         let horizon = now + self.latency;
         let (mut front, mut back) = (self.cursor, self.ring.end());
         let (mut left, mut queued) = (0, 0);
@@ -230,7 +236,7 @@ impl Port {
 
     #[cold]
     fn make_room(&mut self, now: Ps, space: &mut Space<'_>) {
-        self.advance(now);
+        self.queued_bytes(now);
         let consumed = space.consumed[self.peer as usize].load(Ordering::Acquire);
         self.ring.make_room(self.cursor, consumed, space.arena);
     }
