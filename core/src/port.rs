@@ -103,6 +103,8 @@ impl Port {
     pub fn queued_bytes(&mut self, now: Ps) -> u64 {
         if self.has_limits {
             self.advance_and_mark(now);
+        } else if self.busy_until <= now {
+            (self.cursor, self.queue_bytes) = (self.ring.end(), 0);
         } else {
             self.advance(now);
         }

@@ -29,6 +29,17 @@ use std::sync::{Barrier, Mutex};
 /// Directed links from which on the rings (some 1.5 kB each) outgrow a second-level cache.
 const LARGE_PORTS: usize = 4_000;
 
+/// Directed links from which on memory is worth more than the last per cent of speed.
+const HUGE_PORTS: usize = 200_000;
+
+/// The window's length. Any length up to the smallest latency gives the same run. The longest has the fewest batches; a shorter one leaves less in the rings
+/// at a time: between windows a ring holds what is in flight, one latency's worth, and within one up to a window's worth more.
+fn window_of(fabric: &Fabric) -> Ps {
+    let latency = fabric.smallest_latency();
+    let longest = if fabric.ports() > HUGE_PORTS { latency * 5 / 8 } else { latency };
+    longest.clamp(1, WINDOW_LIMIT)
+}
+
 /// Everything that a run needs, before it is dealt out to threads.
 pub struct Engine {
     threads: usize,
@@ -75,7 +86,7 @@ impl Engine {
             hosts,
             balancers: SwitchBalancer::everywhere(config.balancer, &fabric, config.seed)?,
             salts: (0..fabric.ports() as u32).map(|port| TieSalt::new(config.seed, port)).collect(),
-            window: fabric.smallest_latency().min(WINDOW_LIMIT),
+            window: window_of(&fabric),
             marks: limits.ecn_threshold_bytes != u64::MAX,
             ports,
             fabric,
