@@ -1,5 +1,6 @@
 //! The messages of a run, sorted into what each host sends and receives, and what waits for what.
 
+mod canonical;
 mod messages;
 
 use crate::config::{Acks, FrameConfig};
@@ -113,12 +114,7 @@ impl Workload {
     pub fn new(messages: &Messages, fabric: &Fabric, frame: &FrameConfig, acks: Acks) -> Result<Self, Error> {
         messages.check(fabric, frame, acks)?;
         let count = messages.src.len();
-        let mut row: Vec<u32> = (0..count as u32).collect();
-        // The order of rows carries no meaning: flows are numbered by what they are, so that shuffled lists give the same run.
-        row.sort_by_key(|&row| {
-            let row = row as usize;
-            (messages.src[row], messages.start[row], messages.rank[row], messages.dst[row], messages.bytes[row])
-        });
+        let row = canonical::order(messages);
         let mut flow_of_row = vec![0; count];
         for (flow, &row) in row.iter().enumerate() {
             flow_of_row[row as usize] = flow as u32;
