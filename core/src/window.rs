@@ -36,7 +36,7 @@ const HUGE_PORTS: usize = 200_000;
 /// at a time: between windows a ring holds what is in flight, one latency's worth, and within one up to a window's worth more.
 fn window_of(fabric: &Fabric) -> Ps {
     let latency = fabric.smallest_latency();
-    let longest = if fabric.ports() > HUGE_PORTS { latency * 5 / 8 } else { latency };
+    let longest = if fabric.ports() > HUGE_PORTS { latency * 11 / 16 } else { latency };
     longest.clamp(1, WINDOW_LIMIT)
 }
 
