@@ -162,10 +162,11 @@ impl Incoming {
         Some(slot)
     }
 
-    /// Takes every packet that arrives before `until`.
+    /// Takes the packets that arrive before `until`, `most` at the most.
     #[inline(always)]
-    pub fn drain_before(&mut self, until: u64, mut handle: impl FnMut(&Slot)) {
-        let (mut next, end, mask, slots) = (self.next, self.end, self.mask, self.slots);
+    pub fn drain_before(&mut self, until: u64, most: usize, mut handle: impl FnMut(&Slot)) {
+        let (mut next, mask, slots) = (self.next, self.mask, self.slots);
+        let end = next.wrapping_add(self.available().min(most) as u32);
         while next != end {
             // SAFETY: as in `take_before`; the reference ends before the slot is given back.
             let slot = unsafe { &*slots.add((next & mask) as usize) };

@@ -8,6 +8,9 @@ use crate::packet::Packet;
 use crate::port::{Port, Space};
 use crate::units::Ps;
 
+/// Packets of one link that space is set aside for at a time.
+const CHUNK: usize = 4096;
+
 /// What a switch has to do in a window. Northbound and southbound packets leave through different ports, so each direction is ordered and handled by
 /// itself: two short loops without a doubt in them instead of one that has to guess the direction of every packet.
 #[derive(Debug, Default)]
@@ -44,20 +47,28 @@ impl Agenda {
         self.down.keys.clear();
     }
 
-    /// Adds what a link delivers before `until` through local port `ingress`. What comes from above goes down.
+    /// Adds what a link delivers before `until` through local port `ingress`.
     #[inline(always)]
     pub fn gather(&mut self, shape: &SwitchShape, incoming: &mut Incoming, until: Ps, ingress: u32) {
-        let available = incoming.available();
-        if available == 0 {
-            return;
+        // A long queue is in the ring too, though little of it arrives in this window: no space is set aside for all of it.
+        loop {
+            let most = incoming.available().min(CHUNK);
+            if most == 0 || self.gather_some(shape, incoming, until, ingress, most) < most {
+                return;
+            }
         }
-        self.packets.reserve(available);
-        self.up.keys.reserve(available);
-        self.down.keys.reserve(available);
+    }
+
+    /// Adds up to `most` packets; how many there were. What comes from above goes down.
+    #[inline(always)]
+    fn gather_some(&mut self, shape: &SwitchShape, incoming: &mut Incoming, until: Ps, ingress: u32, most: usize) -> usize {
+        self.packets.reserve(most);
+        self.up.keys.reserve(most);
+        self.down.keys.reserve(most);
         let window_start = self.window_start;
         let first = self.packets.len();
         let (first_up, first_down) = (self.up.keys.len(), self.down.keys.len());
-        assert!(first + available <= BATCH_LIMIT, "more packets in a window than a key can number");
+        assert!(first + most <= BATCH_LIMIT, "more packets in a window than a key can number");
         // SAFETY: all within the capacity just reserved.
         let (packets, up_keys, down_keys) = unsafe {
             (
@@ -68,8 +79,8 @@ impl Agenda {
         };
         let (mut count, mut ups) = (0, 0);
         if ingress >= shape.down || shape.up == 0 {
-            incoming.drain_before(until, |slot| {
-                // SAFETY: no more than what is available is taken, and that much was reserved.
+            incoming.drain_before(until, most, |slot| {
+                // SAFETY: no more than `most` are taken, and that much was reserved.
                 unsafe {
                     packets.add(count).write(slot.packet);
                     down_keys.add(count).write(Key::new(slot.at - window_start, ingress, first + count));
@@ -77,7 +88,7 @@ impl Agenda {
                 count += 1;
             });
         } else {
-            incoming.drain_before(until, |slot| {
+            incoming.drain_before(until, most, |slot| {
                 let goes_up = slot.packet.address() >> shape.prefix_shift != shape.prefix;
                 let key = Key::new(slot.at - window_start, ingress, first + count);
                 // SAFETY: as above. The key is written to both lists, and counts in the one that its direction has advanced.
@@ -96,6 +107,7 @@ impl Agenda {
             self.up.keys.set_len(first_up + ups);
             self.down.keys.set_len(first_down + count - ups);
         }
+        count
     }
 
     /// Packets in all.
