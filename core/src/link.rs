@@ -37,19 +37,18 @@ pub struct Producer {
     /// Where `end` may go before [`Producer::make_room`] is needed again.
     limit: u32,
     published_end: u32,
-    /// log2 of the first ring's size.
-    first_bits: u32,
 }
 
 // SAFETY: a producer is used by one thread at a time, the one whose arena its slots lie in.
 unsafe impl Send for Producer {}
 
-impl Producer {
-    /// A producer whose first ring, made when it is first needed, has 2^`first_bits` slots (at least 8).
-    pub fn new(first_bits: u32) -> Self {
-        Self { slots: std::ptr::null_mut(), mask: 0, end: 0, limit: 0, published_end: 0, first_bits: first_bits.max(3) }
+impl Default for Producer {
+    fn default() -> Self {
+        Self { slots: std::ptr::null_mut(), mask: 0, end: 0, limit: 0, published_end: 0 }
     }
+}
 
+impl Producer {
     /// Whether the next push needs [`Producer::make_room`] first.
     #[inline(always)]
     pub fn is_full(&self) -> bool {
@@ -92,13 +91,14 @@ impl Producer {
     }
 
     /// Frees or adds space. `needed_from` is the first slot that the port itself still needs; `consumed` is how far the consumer got.
+    /// The first ring has 2^`first_bits` slots (at least 8).
     #[cold]
-    pub fn make_room(&mut self, needed_from: u32, consumed: u32, arena: &mut Arena) {
+    pub fn make_room(&mut self, needed_from: u32, consumed: u32, first_bits: u32, arena: &mut Arena) {
         let kept = self.end.wrapping_sub(needed_from).max(self.end.wrapping_sub(consumed));
         let old = (!self.slots.is_null()).then(|| Ring { slots: self.slots, size_bits: (self.mask + 1).trailing_zeros() });
         // A ring that is nearly full with what is needed would ask for room at every other push.
         if old.is_none_or(|ring| kept > 31 << ring.size_bits >> 5) {
-            let new = arena.ring(old.map_or(self.first_bits, |ring| ring.size_bits + 1));
+            let new = arena.ring(old.map_or(first_bits.max(3), |ring| ring.size_bits + 1));
             let mask = (1 << new.size_bits) - 1;
             for back in 1..=kept {
                 let number = self.end.wrapping_sub(back);
@@ -240,12 +240,12 @@ mod tests {
     /// Pushes and takes in an irregular rhythm across several growths and many turns of the ring: order and content survive.
     #[test]
     fn first_in_first_out_through_growth() {
-        let (link, mut producer, mut consumed) = (Link::default(), Producer::new(4), 0);
+        let (link, mut producer, mut consumed) = (Link::default(), Producer::default(), 0);
         let (mut arena, mut pushed, mut taken) = (Arena::default(), 0u64, 0u64);
         for round in 0..400u64 {
             for _ in 0..(round * 7) % 97 {
                 if producer.is_full() {
-                    producer.make_room(consumed, consumed, &mut arena);
+                    producer.make_room(consumed, consumed, 4, &mut arena);
                 }
                 producer.push(slot(pushed));
                 pushed += 1;
@@ -271,8 +271,8 @@ mod tests {
 
     #[test]
     fn nothing_is_taken_at_or_after_the_window_end() {
-        let (link, mut producer, mut arena) = (Link::default(), Producer::new(4), Arena::default());
-        producer.make_room(0, 0, &mut arena);
+        let (link, mut producer, mut arena) = (Link::default(), Producer::default(), Arena::default());
+        producer.make_room(0, 0, 4, &mut arena);
         producer.push(slot(10));
         producer.push(slot(20));
         producer.publish(&link);

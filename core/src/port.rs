@@ -67,9 +67,12 @@ pub struct Port {
     has_limits: bool,
     observes: bool,
     ring: Producer,
+    /// Largest queue so far. It stands here and not in the tally so that a push touches two cache lines, not three.
+    largest_queue_bytes: u64,
     tally: PortTally,
     limits: PortLimits,
     peer: u32,
+    first_ring_bits: u32,
 }
 
 impl Port {
@@ -86,10 +89,12 @@ impl Port {
             cursor: 0,
             has_limits: !limits.is_none(),
             observes,
-            ring: Producer::new(if is_nic { NIC_RING_BITS } else { SWITCH_RING_BITS }),
+            ring: Producer::default(),
+            largest_queue_bytes: 0,
             tally: PortTally::default(),
             limits,
             peer: fabric.peer[port],
+            first_ring_bits: if is_nic { NIC_RING_BITS } else { SWITCH_RING_BITS },
         }
     }
 
@@ -124,8 +129,8 @@ impl Port {
             if !self.has_limits {
                 self.take_off_two(now);
             }
-            if self.queue_bytes > self.tally.max_queue_bytes {
-                self.tally.max_queue_bytes = self.tally.max_queue_bytes.max(self.queued_bytes(now));
+            if self.queue_bytes > self.largest_queue_bytes {
+                self.largest_queue_bytes = self.largest_queue_bytes.max(self.queued_bytes(now));
             }
         }
     }
@@ -152,7 +157,7 @@ impl Port {
         self.cursor = self.ring.end();
         if self.observes {
             self.count_stay(left - now, packet.bytes());
-            self.tally.max_queue_bytes = self.tally.max_queue_bytes.max(u64::from(packet.bytes()));
+            self.largest_queue_bytes = self.largest_queue_bytes.max(u64::from(packet.bytes()));
         }
     }
 
@@ -240,7 +245,7 @@ impl Port {
     fn make_room(&mut self, now: Ps, space: &mut Space<'_>) {
         self.queued_bytes(now);
         let consumed = space.consumed[self.peer as usize].load(Ordering::Acquire);
-        self.ring.make_room(self.cursor, consumed, space.arena);
+        self.ring.make_room(self.cursor, consumed, self.first_ring_bits, space.arena);
     }
 
     /// Ends the window: decides the marks of what leaves in it, and lets the next node see what was sent.
@@ -261,8 +266,8 @@ impl Port {
     }
 
     /// What the port has counted.
-    pub fn tally(&self) -> &PortTally {
-        &self.tally
+    pub fn tally(&self) -> PortTally {
+        PortTally { max_queue_bytes: self.largest_queue_bytes, ..self.tally }
     }
 }
 

@@ -165,7 +165,7 @@ impl Engine {
         Ok(Output {
             status,
             flows: FlowColumns::collect(&self.workload),
-            tallies: self.ports.iter().map(|port| *port.tally()).collect(),
+            tallies: self.ports.iter().map(Port::tally).collect(),
             rings_bytes,
             fabric: self.fabric,
             trace,
