@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -62,7 +63,9 @@ class Missing:
 
 
 def shown(value: object) -> str:
-    """Return `value` as a person would write it in a scenario file, cut to 80 characters."""
+    """Return `value` as a person would write it in a scenario file, cut to 80 characters; a path is never cut."""
+    if isinstance(value, Path):
+        return json.dumps(str(value), ensure_ascii=False)
     if isinstance(value, Unknown):
         return f"the unknown name {json.dumps(value, ensure_ascii=False)}" + (
             f' (did you mean "{value.nearest}"?)' if value.nearest else ""

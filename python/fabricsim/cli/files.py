@@ -63,7 +63,7 @@ def init(
     from fabricsim.scenario import scenario_to_toml
 
     if file.exists() and not force:
-        raise ScenarioError("", str(file), "a file that does not exist yet, or --force")
+        raise ScenarioError("", file, "a file that does not exist yet, or --force")
     file.write_text(scenario_to_toml(read_scenario(None, preset, set_ or ())), encoding="utf-8")
     say(f"wrote {file}; run it with: fabricsim run {file}")
 
@@ -91,7 +91,7 @@ def convert(
     from fabricsim.workloads import read_htsim, read_messages, write_htsim, write_messages
 
     if target.exists() and not force:
-        raise ScenarioError("", str(target), "a file that does not exist yet, or --force")
+        raise ScenarioError("", target, "a file that does not exist yet, or --force")
     if source.suffix == ".cm":
         stated, messages = read_htsim(source, start_unit)
     else:

@@ -31,9 +31,9 @@ def scenario_from_toml(path: str | PathLike[str], overrides: Overrides = ()) -> 
     try:
         mapping = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
     except OSError as error:
-        raise ScenarioError("", str(file), f"a file that can be read ({error.strerror})") from None
+        raise ScenarioError("", file, f"a file that can be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, an integer of 4,300 digits, nested too deeply
-        raise ScenarioError("", str(file), f"a TOML file ({error})") from None
+        raise ScenarioError("", file, f"a TOML file ({error})") from None
     workload = mapping.get("workload")
     if isinstance(workload, dict) and isinstance(workload.get("path"), str):
         workload["path"] = str(file.parent / workload["path"])

@@ -52,9 +52,9 @@ def read_htsim(path: str | Path, start_unit: StartUnit = "us") -> HtsimFile:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise ScenarioError("workload.path", str(path), f"a readable file ({error.strerror})") from None
+        raise ScenarioError("workload.path", path, f"a readable file ({error.strerror})") from None
     except UnicodeDecodeError:
-        raise ScenarioError("workload.path", str(path), "a text file") from None
+        raise ScenarioError("workload.path", path, "a text file") from None
     return _Reader(str(path), _PS[start_unit]).read(text)
 
 

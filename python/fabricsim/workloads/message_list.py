@@ -67,11 +67,11 @@ def read_messages(path: str | Path) -> Messages:
     path = Path(path)
     readers = {".json": _from_json, ".npz": _from_npz, ".parquet": _from_parquet}
     if path.suffix not in readers:
-        raise ScenarioError("workload.path", str(path), f"a file name that ends in one of {', '.join(readers)}")
+        raise ScenarioError("workload.path", path, f"a file name that ends in one of {', '.join(readers)}")
     try:
         return readers[path.suffix](path)
     except OSError as error:
-        raise ScenarioError("workload.path", str(path), f"a readable file ({error.strerror or error})") from None
+        raise ScenarioError("workload.path", path, f"a readable file ({error.strerror or error})") from None
 
 
 def write_messages(messages: Messages, path: str | Path) -> None:
@@ -83,11 +83,11 @@ def write_messages(messages: Messages, path: str | Path) -> None:
     path = Path(path)
     arrays = messages.to_door()
     if path.suffix not in (".json", ".npz", ".parquet"):
-        raise ScenarioError("", str(path), "a file name that ends in .json, .npz or .parquet")
+        raise ScenarioError("", path, "a file name that ends in .json, .npz or .parquet")
     if messages.target_message.size and path.suffix != ".npz":
-        raise ScenarioError("", str(path), "a .npz file, since there are triggers")
+        raise ScenarioError("", path, "a .npz file, since there are triggers")
     if messages.dep_message.size and path.suffix == ".parquet":
-        raise ScenarioError("", str(path), "a .npz or .json file, since messages depend on one another")
+        raise ScenarioError("", path, "a .npz or .json file, since messages depend on one another")
     if path.suffix == ".npz":
         np.savez_compressed(path, allow_pickle=False, **arrays)
     elif path.suffix == ".json":
@@ -115,7 +115,7 @@ def _from_json(path: Path) -> Messages:
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ScenarioError("", str(path), f"JSON ({error})") from None
+        raise ScenarioError("", path, f"JSON ({error})") from None
     if isinstance(data, dict):
         for name in data:
             if name != "messages":
@@ -135,7 +135,7 @@ def _from_npz(path: Path) -> Messages:
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
     except (ValueError, EOFError) as error:
-        raise ScenarioError("workload.path", str(path), f"a .npz file ({error})") from None
+        raise ScenarioError("workload.path", path, f"a .npz file ({error})") from None
     return _from_columns(arrays, path)
 
 
@@ -145,7 +145,7 @@ def _from_parquet(path: Path) -> Messages:
     try:
         table = polars.read_parquet(path)
     except polars.exceptions.PolarsError as error:
-        raise ScenarioError("workload.path", str(path), f"a .parquet file ({error})") from None
+        raise ScenarioError("workload.path", path, f"a .parquet file ({error})") from None
     for name in table.columns:
         if name not in _COLUMNS:
             raise ScenarioError(name, Unknown(name, nearest(name, _COLUMNS)), ", ".join(_COLUMNS), str(path))
