@@ -12,6 +12,7 @@ import pytest
 from fake_core import PAIR, Core, interrupt
 
 from fabricsim.cli import main
+from fabricsim.cli.scenario_input import read_scenario
 from fabricsim.scenario import scenario_from_mapping, scenario_from_toml
 
 COMMANDS = ("run", "compare", "list", "explain", "validate", "init", "convert")
@@ -184,3 +185,30 @@ def test_convert_there_and_back(between: str, tmp_path: Path) -> None:
         ("3->1", "4097", "2"),
     ]
     assert main(["convert", str(matrix), str(middle)]) == 2  # never over a file unasked
+
+
+@pytest.mark.parametrize(
+    ("options", "fabric"),
+    [
+        ([], ("fat-tree", 4)),
+        (["preset=ofan-paper"], ("fat-tree", 4)),
+        (["fabric.rate=400Gbps"], ("fat-tree", 4)),
+        (["fabric.kind=leaf-spine", "fabric.radix=8"], ("leaf-spine", 8)),
+        (["fabric.kind=leaf-spine"], ("leaf-spine", None)),
+    ],
+)
+def test_a_matrix_brings_the_radix(options: list[str], fabric: tuple[str, int | None], tmp_path: Path) -> None:
+    # 16 hosts are 4^3 / 4, a fat tree; 32 would be 8^2 / 2, a leaf-spine tree; 16 are none of those.
+    hosts = 32 if fabric == ("leaf-spine", 8) else 16
+    matrix = tmp_path / "matrix.cm"
+    matrix.write_text(f"Nodes {hosts}\nConnections 1\n0->1 start 0 size 4096\n")
+    scenario = read_scenario(matrix, overrides=options)
+    kind, radix = fabric
+    assert scenario.fabric.kind == kind
+    assert scenario.fabric.radix == (radix or type(scenario.fabric)().radix)
+
+
+def test_a_long_path_is_shown_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / ("long" * 30) / "none.toml"
+    assert main(["validate", str(file)]) == 2
+    assert f'got "{file}"' in capsys.readouterr().err

@@ -47,7 +47,7 @@ def read_scenario(
         return scenario_from_mapping(scenario, layers, str(file))
     if kind in (".json", *MESSAGE_FILES):
         return scenario_from_mapping({"workload": {"kind": "messages", "path": str(file)}}, layers, str(file))
-    raise ScenarioError("", str(file), "a file ending in .toml, .cm, .json, .npz or .parquet")
+    raise ScenarioError("", file, "a file ending in .toml, .cm, .json, .npz or .parquet")
 
 
 def read_balancers(text: str) -> list[Balancer]:
@@ -69,14 +69,17 @@ def read_balancers(text: str) -> list[Balancer]:
 
 
 def _fabric_of(matrix: Path, layers: Sequence[str]) -> dict[str, object]:
-    """Return the three-level fat tree that has the matrix's hosts, if there is one and nobody has named a fabric."""
+    """Return the radix at which the fabric has the matrix's hosts, if there is one and nobody has named another."""
+    from fabricsim.scenario import scenario_from_mapping
     from fabricsim.workloads import read_htsim
 
-    if any(layer.startswith(("fabric", "preset")) for layer in layers):
+    if any(layer.startswith(("fabric.radix", "fabric=")) for layer in layers):
         return {}
     hosts = read_htsim(matrix).hosts
-    radix = next((radix for radix in range(2, 130, 2) if radix**3 // 4 == hosts), None)
-    return {"fabric": {"kind": "fat-tree", "radix": radix}} if radix else {}
+    kind = [layer for layer in layers if layer.startswith(("preset=", "fabric.kind="))]
+    fabrics = (scenario_from_mapping({}, [*kind, f"fabric.radix={radix}"]).fabric for radix in range(2, 130, 2))
+    fabric = next((fabric for fabric in fabrics if fabric.hosts_count == hosts), None)
+    return {"fabric": {"kind": fabric.kind, "radix": fabric.radix}} if fabric else {}
 
 
 def _scenario_in(file: Path) -> dict[str, object] | None:
@@ -84,9 +87,9 @@ def _scenario_in(file: Path) -> dict[str, object] | None:
     try:
         content = json.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise ScenarioError("", str(file), f"a file that can be read ({error.strerror})") from None
+        raise ScenarioError("", file, f"a file that can be read ({error.strerror})") from None
     except ValueError as error:
-        raise ScenarioError("", str(file), f"a JSON file ({error})") from None
+        raise ScenarioError("", file, f"a JSON file ({error})") from None
     if not isinstance(content, dict) or "messages" in content:
         return None
     inner = content.get("scenario", content)
