@@ -63,6 +63,6 @@ def test_a_comparison_with_an_unfinished_run_says_so(
     out = tmp_path / "out"
     assert main(["compare", pair, *PAIR, "--balancers", "ofan", "--seeds", "2", "--out", str(out)]) == 1
     printed, said = capsys.readouterr()
-    assert "2 (2 unfinished)" in printed
+    assert "2 of 2" in printed
     assert "ofan, seed 2: 1 of 1 flows are unfinished" in said
     assert "ofan, seed 2: 1 of 1 flows are unfinished" in (out / "index.html").read_text()

@@ -36,7 +36,7 @@ class Entry:
 
     `part` is the section of a scenario file; `name` its `kind` there, or the part itself where it has only one. The
     last five are empty but for balancers (`differs`: also transports): where the scheme runs, what a switch remembers,
-    how its largest queue provably grows with the message size m on uplinks and downlinks (Ofan Table 1), and how it
+    how its average queue provably grows with the message size m on uplinks and downlinks (Ofan Table 1), and how it
     deviates from its source.
     """
 

@@ -7,26 +7,39 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
-HEADINGS = ("balancer", "runs", "CCT (µs)", "over bound (%)", "largest queue (frames)", "utilisation (%)", "s a run")
+# With a new line where a heading is wider than what stands under it, so that the table fits 80 columns.
+_HEADINGS = (
+    "balancer", "CCT\n(µs)", "over\nbound (%)", "max queue\n(frames)", "of all\nruns", "util.\n(%)", "s a\nrun",
+)  # fmt: skip
+
+
+def headings(table: pl.DataFrame) -> tuple[str, ...]:
+    """Return the headings over `rows`; how many runs are unfinished stands there only where some are."""
+    return (*_HEADINGS, "unfinished\nruns") if _some_unfinished(table) else _HEADINGS
 
 
 def rows(table: pl.DataFrame) -> list[tuple[str, ...]]:
-    """One tuple of texts a balancer, under `HEADINGS`: means ± standard errors; of queues also the largest of all."""
-    return [_row(row) for row in table.iter_rows(named=True)]
+    """One tuple of texts a balancer: means ± standard errors; of queues also the largest of all runs."""
+    unfinished = _some_unfinished(table)
+    return [_row(row, unfinished) for row in table.iter_rows(named=True)]
 
 
-def _row(row: dict[str, Any]) -> tuple[str, ...]:
-    unfinished = row["unfinished_runs_count"]
+def _some_unfinished(table: pl.DataFrame) -> bool:
+    return bool(table["unfinished_runs_count"].sum())
+
+
+def _row(row: dict[str, Any], unfinished: bool) -> tuple[str, ...]:
     cct = "cct_acked_us" if row["cct_acked_us_mean"] is not None else "cct_delivered_us"
     largest = row["max_queue_packets_max"]
     return (
         row["balancer"],
-        str(row["runs_count"]) + (f" ({unfinished} unfinished)" if unfinished else ""),
         _mean_sem(row, cct, 3),
         _mean_sem(row, "cct_increase_fraction", 2, 100),
-        _mean_sem(row, "max_queue_packets", 1) + ("" if largest is None else f", most {largest}"),
+        _mean_sem(row, "max_queue_packets", 1),
+        "-" if largest is None else f"{largest:,}",
         _mean_sem(row, "utilisation_fraction", 1, 100),
         f"{row['wall_s_mean']:.2f}",
+        *([f"{row['unfinished_runs_count']} of {row['runs_count']}"] if unfinished else []),
     )
 
 

@@ -175,7 +175,7 @@ def _balancers_table(table: pl.DataFrame) -> str:
         )
         for first, *rest in readable.rows(table)
     ]
-    return _html_table(readable.HEADINGS, body)
+    return _html_table(readable.headings(table), body)
 
 
 def _runs_table(runs: pl.DataFrame) -> str:

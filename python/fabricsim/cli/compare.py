@@ -46,7 +46,7 @@ def compare(
     from fabricsim.cli.scenario_input import read_balancers, read_scenario
     from fabricsim.cli.terminal import say, show_table
     from fabricsim.compare import compare as run_comparison
-    from fabricsim.readable import HEADINGS, rows
+    from fabricsim.readable import headings, rows
 
     if seeds < 1:
         raise ScenarioError("--seeds", seeds, "an integer of at least 1")
@@ -57,8 +57,8 @@ def compare(
     _keep_matplotlib_home()
     comparison = run_comparison(base, chosen, seeds, out, workers=workers, progress=True)
     hosts, runs = f"{base.fabric.hosts_count:,} hosts", "1 seed" if seeds == 1 else f"{seeds} seeds"
-    title = f"{base.workload.kind} on {hosts}, {runs}: mean ± standard error"
-    show_table(title, HEADINGS, rows(comparison.table))
+    title = f"{base.workload.kind} on a {base.fabric.kind} of {hosts}, {runs}: mean ± standard error"
+    show_table(title, headings(comparison.table), rows(comparison.table))
     files = comparison.write(out)
     say(f"tables, figure and page are in {out}: open {files[-1]}")
     for place, problem in enumerate(comparison.problems):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -75,16 +77,19 @@ def _show_list(name: str) -> None:
         return
     entries = [known for known in catalogue() if (known.part == section if section else known.part not in KINDS)]
     if section == "balancer":
-        headings = ("name", "runs on", "queue up", "queue down", "what it does")
-        rows = [(one.name, one.where, one.growth_up, one.growth_down, one.summary) for one in entries]
-        show_table(f"{name} (growth of the largest queue with the message size m)", headings, rows, numbers=False)
+        headings = ("name", "runs on", "up", "down", "what it does")
+        rows = [(one.name, one.where, _short(one.growth_up), _short(one.growth_down), one.summary) for one in entries]
+        title = f"{name} (up, down: growth of the average queue with the message size m)"
+        show_table(title, headings, rows, numbers=False)
         return
     show_table(name, ("name", "what it is"), [(one.name, one.summary) for one in entries], numbers=False)
 
 
-def _show_entry(entry: Entry) -> None:
-    from fabricsim.cli.terminal import show_table
+def _short(growth: str) -> str:
+    return growth.replace(", not proved", "?").replace("not proved", "?")
 
+
+def _show_entry(entry: Entry) -> None:
     kind = "" if entry.name == entry.part else f'kind = "{entry.name}" in '
     print(f"{entry.name}: {entry.summary}\n")
     facts = {
@@ -93,12 +98,16 @@ def _show_entry(entry: Entry) -> None:
         "differs": entry.differs,
         "runs on": entry.where,
         "remembers": entry.state_per_switch,
-        "largest queue": f"up {entry.growth_up}, down {entry.growth_down}" if entry.growth_up else "",
+        "average queue": f"uplinks {entry.growth_up}; downlinks {entry.growth_down}" if entry.growth_up else "",
     }
+    width = min(shutil.get_terminal_size().columns, 120)
     for fact, text in facts.items():
         if text:
-            print(f"  {fact + ':':<15} {text}")
+            print(textwrap.fill(text, width, initial_indent=f"  {fact + ':':<15} ", subsequent_indent=" " * 18))
     if entry.parameters:
-        print()
-        rows = [(one.name, one.default or "must be given", one.allowed, one.meaning) for one in entry.parameters]
-        show_table("parameters", ("name", "default", "allowed", "meaning"), rows, numbers=False)
+        print("\nParameters, with their defaults:")
+    for one in entry.parameters:
+        default = "(must be given)" if one.default is None else one.default
+        print(f"\n  {one.name}: {default}")
+        for text in (one.meaning, f"Allowed: {one.allowed}."):
+            print(textwrap.fill(text, width, initial_indent=" " * 6, subsequent_indent=" " * 6))

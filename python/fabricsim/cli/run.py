@@ -67,9 +67,9 @@ def _show(results: Results) -> None:
     from fabricsim.cli.terminal import show_table
 
     summary = results.summary
-    title = (
-        f"{summary['balancer']}: {summary['flows_count']:,} flows on {summary['hosts']:,} hosts, seed {summary['seed']}"
-    )
+    fabric = f"a {results.scenario.fabric.kind} of {summary['hosts']:,} hosts"
+    workload = f"{summary['workload']} ({_count(summary['flows_count'], 'flow')})"
+    title = f"{summary['balancer']} on {fabric}, {workload}, seed {summary['seed']}"
     show_table(title, ("measure", "value"), _rows(summary))
     stages = ((stage, *_stage(measures)) for stage, measures in summary["queues"].items())
     show_table("Queues", ("stage", "largest (frames)", "mean (frames)", "overload (%)"), stages)
@@ -83,7 +83,7 @@ def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("lower bound", _number(summary["bound_us"], "µs")),
         ("over bound", _number(summary["cct_increase_fraction"], "%", 100)),
         ("utilisation", _number(summary["utilisation_fraction"], "%", 100)),
-        ("largest queue", _number(summary["max_queue_packets"], "frames")),
+        ("largest queue of a switch", _number(summary["max_queue_packets"], "frame")),
         ("unfinished flows", f"{summary['unfinished_count']:,}"),
         ("drops", ", ".join(f"{count:,} {kind}" for kind, count in drops.items() if count) or "0"),
         ("ECN marks", f"{summary['marks_count']:,}"),
@@ -101,4 +101,10 @@ def _stage(measures: dict[str, float | None]) -> tuple[str, str, str]:
 def _number(value: float | None, unit: str, scale: float = 1) -> str:
     if value is None:
         return "-"
-    return (f"{value:,}" if isinstance(value, int) else f"{value * scale:,.3f}") + (f" {unit}" if unit else "")
+    if isinstance(value, int):
+        return _count(value, unit) if unit else f"{value:,}"
+    return f"{value * scale:,.3f}" + (f" {unit}" if unit else "")
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count:,} {what}" + ("" if count == 1 else "s")

@@ -15,13 +15,17 @@ def say(text: str) -> None:
 
 
 def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = True) -> None:
-    """Print a table on standard output; with `numbers` every column but the first to the right."""
+    """Print a table on standard output, and a blank line; with `numbers` every column but the first to the right.
+
+    Few lines and no frame, so that a comparison fits 80 columns; what does not fit is folded, never cut.
+    """
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, title_justify="left", title_style="bold")
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if numbers and place else "left")
+        table.add_column(heading, justify="right" if numbers and place else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
     console = Console(highlight=False)
@@ -30,5 +34,7 @@ def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]
         console.width = 200
     # Printed as text: rich would end the process by itself when the reader of a pipe leaves.
     with console.capture() as text:
+        console.print(title, style="bold", markup=False)
+        console.print()
         console.print(table)
-    print(text.get(), end="")
+    print("\n".join(line.rstrip() for line in text.get().splitlines()), end="\n\n")

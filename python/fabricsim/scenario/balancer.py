@@ -14,7 +14,7 @@ from fabricsim.scenario.ranges import Whole
 class BalancerPart(Part):
     """Base of the balancers. The class variables are what `fabricsim explain` prints, declared here once.
 
-    `where`: switch or host. `growth_up`, `growth_down`: proven growth of the largest queue with the message size m, on
+    `where`: switch or host. `growth_up`, `growth_down`: proven growth of the average queue with the message size m, on
     uplinks and downlinks (Ofan Table 1). `state_per_switch`: what a switch (or host) remembers. `differs`: deviations
     from the source.
     """

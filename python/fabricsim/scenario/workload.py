@@ -133,7 +133,7 @@ class MessageList(Part):
     """Messages given one by one, here or in a file (.json, .npz, .parquet), with starts and dependencies."""
 
     summary: ClassVar[str] = "Messages given one by one, with starts and dependencies."
-    source: ClassVar[str] = "workloads.md section 0"
+    source: ClassVar[str] = "none; a format of fabricsim"
 
     kind: Literal["messages"] = "messages"
     messages: tuple[Message, ...] | None = Field(None, description="The messages; not together with `path`.")
