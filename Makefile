@@ -2,10 +2,11 @@
 # Everything they install, cache or build stays inside this checkout: .venv/ (packages, caches) and target/ (Rust).
 
 MIN_RUST := 85
-VENV     := $(CURDIR)/.venv
+# Relative, because make cannot hold a target with a space in its path.
+VENV     := .venv
 BIN      := $(VENV)/bin
-CACHE    := $(VENV)/cache
 STAMPS   := $(VENV)/stamps
+CACHE    := $(CURDIR)/.venv/cache
 OUT      ?= demo-out
 
 # The first interpreter that is new enough; `make PYTHON=/path/to/python3.12 demo` chooses another one.
@@ -16,19 +17,21 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 # settings (a mirror, a proxy, a token) still count: they are linked, and the toolchain is looked for where rustup put it.
 USER_CARGO_HOME := $(or $(CARGO_HOME),$(HOME)/.cargo)
 export PATH := $(PATH):$(USER_CARGO_HOME)/bin
-USER_RUSTUP_HOME := $(abspath $(firstword $(RUSTUP_HOME) $(wildcard $(HOME)/.rustup) \
-	$(wildcard $(dir $(shell PATH='$(PATH)' command -v cargo))../../.rustup)))
+USER_RUSTUP_HOME := $(or $(RUSTUP_HOME),$(shell PATH='$(PATH)'; cargo=$$(command -v cargo); \
+	cd '$(HOME)/.rustup' 2>/dev/null || cd "$${cargo%/*}/../../.rustup" 2>/dev/null && pwd))
 ifneq ($(USER_RUSTUP_HOME),)
 export RUSTUP_HOME := $(USER_RUSTUP_HOME)
 endif
 export CARGO_HOME       := $(CACHE)/cargo
 export CARGO_TARGET_DIR := $(CURDIR)/target
-export PYO3_PYTHON      := $(BIN)/python
+export PYO3_PYTHON      := $(CURDIR)/$(BIN)/python
 export PIP_CACHE_DIR    := $(CACHE)/pip
 export XDG_CACHE_HOME   := $(CACHE)
 export MPLCONFIGDIR     := $(CACHE)/matplotlib
 export TMPDIR           := $(CACHE)/tmp
-export VIRTUAL_ENV      := $(VENV)
+export VIRTUAL_ENV      := $(CURDIR)/$(VENV)
+# What pip reports is long and is about success; its warnings and errors stay.
+export PIP_QUIET        := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
 
@@ -102,22 +105,26 @@ check:
 	$$ok
 
 $(STAMPS)/venv: | check
-	$(PYTHON) -m venv $(VENV)
-	mkdir -p $(CACHE)/cargo $(CACHE)/tmp $(STAMPS)
-	for name in config.toml config credentials.toml; do \
-	  [ ! -e '$(USER_CARGO_HOME)'/$$name ] || [ -e $(CACHE)/cargo/$$name ] || \
-	  ln -s '$(USER_CARGO_HOME)'/$$name $(CACHE)/cargo/$$name; done
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	touch $@
+	@echo '== a virtual environment in .venv'
+	@$(PYTHON) -m venv $(VENV)
+	@mkdir -p '$(CACHE)/cargo' '$(CACHE)/tmp' $(STAMPS)
+	@for name in config.toml config credentials.toml; do \
+	  [ ! -e '$(USER_CARGO_HOME)'/$$name ] || [ -e '$(CACHE)'/cargo/$$name ] || \
+	  ln -s '$(USER_CARGO_HOME)'/$$name '$(CACHE)'/cargo/$$name; done
+	@$(BIN)/python -m pip install --upgrade 'pip>=25.1'
+	@touch $@
 
 $(STAMPS)/dev: pyproject.toml $(STAMPS)/venv
-	$(BIN)/python -m pip install --quiet --group dev
-	touch $@
+	@echo '== the development tools, from the Python package index'
+	@$(BIN)/python -m pip install --group dev
+	@touch $@
 
 $(STAMPS)/docs: pyproject.toml $(STAMPS)/venv
-	$(BIN)/python -m pip install --quiet --group docs
-	touch $@
+	@echo '== the tools for the documentation, from the Python package index'
+	@$(BIN)/python -m pip install --group docs
+	@touch $@
 
 $(STAMPS)/extension: $(RUST_SOURCES) $(STAMPS)/dev
-	$(BIN)/maturin develop --release --locked
-	touch $@
+	@echo '== the Rust core and the Python packages it serves: about a minute, the first time'
+	@$(BIN)/maturin develop --release --locked
+	@touch $@
