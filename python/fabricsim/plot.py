@@ -68,12 +68,12 @@ def cct_increase(table: pl.DataFrame, runs: pl.DataFrame) -> Figure:
 
 def max_queue(table: pl.DataFrame) -> Figure:
     """Draw the largest queue of each stage in data frames, mean over runs with SEM; logarithmic."""
-    return _single(lambda axes: _draw_max_queue(axes, table), width=6.0)
+    return _single(lambda axes: _draw_max_queue(axes, table), width=6.0, legend=True)
 
 
 def fct_cdf(fct: pl.DataFrame) -> Figure:
     """Distribution of flow completion times, all runs of a balancer together."""
-    return _single(lambda axes: _draw_fct_cdf(axes, fct), width=4.5)
+    return _single(lambda axes: _draw_fct_cdf(axes, fct), width=4.5, legend=True)
 
 
 def comparison(table: pl.DataFrame, runs: pl.DataFrame, fct: pl.DataFrame) -> Figure:
@@ -83,6 +83,7 @@ def comparison(table: pl.DataFrame, runs: pl.DataFrame, fct: pl.DataFrame) -> Fi
         _draw_cct_increase(left, table, runs)
         _draw_max_queue(middle, table)
         _draw_fct_cdf(right, fct)
+        _legend(figure, middle)
     return figure
 
 
@@ -136,7 +137,6 @@ def _draw_max_queue(axes: Axes, table: pl.DataFrame) -> None:
     axes.set_ylabel("largest queue (data frames)")
     axes.set_title("Largest queue of each stage (mean, SEM)")
     axes.grid(visible=False, axis="x")
-    _legend(axes, columns=6)
     if not any(table[_column(stage, "mean")].is_not_null().any() for stage in where):
         _say(axes, "queues were not measured")
 
@@ -146,20 +146,19 @@ def _draw_fct_cdf(axes: Axes, fct: pl.DataFrame) -> None:
     for name in names:
         times, shares = cdf(fct, name)
         axes.step(times, shares, where="post", color=colours(names)[name], label=name)
-    axes.set_ylim(0, 1)
+    axes.set_ylim(0, 1.02)
     axes.set_xlabel("flow completion time (µs)")
     axes.set_ylabel("share of flows")
     axes.set_title("Flow completion times (all runs)")
-    _legend(axes, columns=4)
     if fct.is_empty():
         _say(axes, "no flow finished")
 
 
-def _legend(axes: Axes, columns: int) -> None:
-    """Put the legend under the axes, where it covers nothing."""
-    # Below the labels of the axis, which has a title or not.
-    below = -0.2 if axes.get_xlabel() else -0.14
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, below), ncols=columns, columnspacing=1, handlelength=1)
+def _legend(figure: Figure, axes: Axes) -> None:
+    """Put the legend of `axes` under the figure, where it covers nothing; one serves all panels of a figure."""
+    columns = max(4, int(figure.get_figwidth()))
+    drawn = axes.get_legend_handles_labels()
+    figure.legend(*drawn, loc="outside lower center", ncols=columns, columnspacing=1.2, handlelength=1)
 
 
 def _say(axes: Axes, text: str) -> None:
@@ -167,9 +166,12 @@ def _say(axes: Axes, text: str) -> None:
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center")
 
 
-def _single(draw: Any, width: float) -> Figure:
+def _single(draw: Any, width: float, *, legend: bool = False) -> Figure:
     with _figure(width) as figure:
-        draw(figure.subplots())
+        axes = figure.subplots()
+        draw(axes)
+        if legend:
+            _legend(figure, axes)
     return figure
 
 
