@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from fabricsim.errors import ScenarioError, Unknown
-from fabricsim.scenario import KINDS, Scenario
+from fabricsim.scenario import KINDS, PRESETS, Scenario
 from fabricsim.scenario.part import Part, nearest
 from fabricsim.scenario.ranges import Allowed
 from fabricsim.scenario.units import Quantity
@@ -64,7 +64,8 @@ def entry(name: str) -> Entry:
     wanted = name.strip().lower().partition(":")[0]
     entries = {known.name: known for known in catalogue()}
     if wanted not in entries:
-        raise ScenarioError("", Unknown(name, nearest(wanted, entries)), ", ".join(entries))
+        known = [*entries, *PRESETS]
+        raise ScenarioError("", Unknown(name, nearest(wanted, known)), ", ".join(known))
     return entries[wanted]
 
 

@@ -66,16 +66,18 @@ def _app() -> App:
     from fabricsim.cli.run import run
 
     app = App(name="fabricsim", help=HELP, version=_version, help_format="markdown", suppress_keyboard_interrupt=False)
-    for name, command in (
-        ("run", run),
-        ("compare", compare),
-        ("list", list_names),
-        ("explain", explain),
-        ("validate", validate),
-        ("init", init),
-        ("convert", convert),
-    ):
-        app.command(command, name=name)
+    commands = (
+        ("run", run, "[FILE] [OPTIONS]"),
+        ("compare", compare, "[FILE] --balancers LIST [OPTIONS]"),
+        ("list", list_names, "[WHAT]"),
+        ("explain", explain, "NAME"),
+        ("validate", validate, "FILE... [OPTIONS]"),
+        ("init", init, "[FILE] [OPTIONS]"),
+        ("convert", convert, "SOURCE TARGET [OPTIONS]"),
+    )
+    for place, (name, command, arguments) in enumerate(commands):
+        usage = f"Usage: fabricsim {name} {arguments}"
+        app.command(command, name=name, usage=usage, sort_key=place)
     return app
 
 

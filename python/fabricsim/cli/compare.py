@@ -18,7 +18,7 @@ def compare(
     /,
     *,
     balancers: Annotated[
-        str, Parameter(help="Balancers, separated by commas; a parameter follows a colon: ofan,pofan:4,rsq.")
+        str, Parameter(help="Balancers, separated by commas only; a parameter follows a colon: ofan,pofan:4,rsq.")
     ],
     preset: Preset = None,
     set_: Set = None,

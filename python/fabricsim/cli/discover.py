@@ -45,6 +45,7 @@ def list_names(
 
 def explain(
     name: Annotated[str, Parameter(help="A name that `fabricsim list` shows, such as ofan or fat-tree.")],
+    /,
 ) -> None:
     """Explain a name: what it is, where it comes from, its parameters with defaults and ranges.
 

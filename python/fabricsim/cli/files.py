@@ -46,6 +46,7 @@ def validate(
 
 def init(
     file: Annotated[Path, Parameter(help="The scenario file to write.")] = Path("scenario.toml"),
+    /,
     *,
     preset: Preset = "ofan-paper",
     set_: Set = None,
@@ -71,6 +72,7 @@ def init(
 def convert(
     source: Annotated[Path, Parameter(help="Message list to read: .cm, .json, .npz or .parquet.")],
     target: Annotated[Path, Parameter(help="Message list to write; its ending says the format.")],
+    /,
     *,
     hosts: Annotated[
         int | None, Parameter(help="Hosts that a .cm file states; by default the source's, or the fewest.")
