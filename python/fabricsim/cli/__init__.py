@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from cyclopts import App
 
@@ -66,7 +66,7 @@ def _app() -> App:
     from fabricsim.cli.run import run
 
     app = App(name="fabricsim", help=HELP, version=_version, help_format="markdown", suppress_keyboard_interrupt=False)
-    commands = (
+    commands: tuple[tuple[str, Callable[..., object], str], ...] = (
         ("run", run, "[FILE] [OPTIONS]"),
         ("compare", compare, "[FILE] --balancers LIST [OPTIONS]"),
         ("list", list_names, "[WHAT]"),
