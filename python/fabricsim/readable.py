@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 # With a new line where a heading is wider than what stands under it, so that the table fits 80 columns.
 _HEADINGS = (
-    "balancer", "CCT\n(µs)", "over\nbound (%)", "max queue\n(frames)", "of all\nruns", "util.\n(%)", "s a\nrun",
+    "balancer", "CCT\n(µs)", "over\nbound (%)", "max queue\n(frames)", "max of\nall runs", "util.\n(%)", "s a\nrun",
 )  # fmt: skip
 
 
