@@ -1,4 +1,4 @@
-//! Switch side of load balancing: which uplink a northbound packet takes. Called only when a packet has to go up (load_balancing.md section 1.2).
+//! Switch side of load balancing: which uplink a northbound packet takes. Called only when a packet has to go up, when its last bit has arrived.
 
 mod ecmp;
 mod jsq;

@@ -1,6 +1,6 @@
 //! A host: the paced source, the receiver, and the NIC that both share.
 //!
-//! *Source*: transport.md sections 1.1 and 6: one data frame may start every `Td' / load`; round robin over flows, one frame a turn; data and ACKs
+//! *Source*: Ofan paper, section 2.2 and appendix A; the choices that it leaves open stand in docs/explanation/model.md. One data frame may start every `Td' / load`; round robin over flows, one frame a turn; data and ACKs
 //! alternate strictly when both wait; the frame is built when it is sent; an ACK is ready as soon as its data packet has arrived whole.
 
 use crate::config::{Acks, Config, StartJitter, TransportConfig};

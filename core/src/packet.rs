@@ -15,7 +15,7 @@ pub const ADDRESS_LIMIT: u32 = 1 << PATH_SHIFT;
 /// Largest frame plus one, in bytes.
 pub const FRAME_LIMIT: u32 = 1 << (u64::BITS - BYTES_SHIFT);
 
-/// What a packet is. The discriminant is the size class of load_balancing.md section 1.7.
+/// What a packet is. The discriminant is the size class (Ofan paper, section 4.1: two quanta, data and ACKs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {

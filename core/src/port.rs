@@ -1,7 +1,7 @@
 //! An egress port: a FIFO that needs no dequeue event. On arrival at `t` the departure is known, `start = max(t, busy_until)`, so a packet-hop
 //! costs one event. What waits or is being sent is read back from the ring, with a cursor that only moves forward.
 //!
-//! *Source*: engine.md ("Lazy ports"); transport.md sections 5.1 and 5.4: drop-tail and occupancy by bytes without the gap, the frame in service counted in full
+//! *Source*: docs/explanation/engine.md and model.md: drop-tail and occupancy by bytes without the gap, the frame in service counted in full
 //! until its last bit leaves; step marking at dequeue with the departing frame included.
 
 use crate::config::FrameConfig;

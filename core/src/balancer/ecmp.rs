@@ -1,6 +1,6 @@
 //! ECMP: a hash of the flow (and of the entropy value that its host may vary) chooses among the valid uplinks.
 //!
-//! *Source*: RFC 2992 and load_balancing.md sections 2.10 and 3.1: `V[h(flow, EV, salt) mod |V|]` with a salt of its own at every switch.
+//! *Source*: RFC 2992: `V[h(flow, EV, salt) mod |V|]` with a salt of its own at every switch.
 //! *Differs*: the flow number stands for the 5-tuple, and the range reduction is multiply-shift, as even as a modulo for every |V|.
 //! *State*: a salt. *Cost*: one hash.
 

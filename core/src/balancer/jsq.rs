@@ -1,7 +1,7 @@
 //! JSQ, join the shortest queue: the valid uplink with the fewest bytes queued, a uniformly random one among equals.
 //!
-//! *Source*: Ofan paper section 3.1 and Theorem 2 (downlink queues grow linearly: flows lock onto the port that they have just emptied);
-//! load_balancing.md section 2.2. *Differs*: none; bytes, unquantised, up to date. *State*: none. *Cost*: reads w queues.
+//! *Source*: Ofan paper section 3.1 and Theorem 2 (downlink queues grow linearly: flows lock onto the port that they have just emptied).
+//! *Differs*: none; bytes, unquantised, up to date. *State*: none. *Cost*: reads w queues.
 
 use super::{Balancer, Choice};
 use crate::fabric::UPLINKS_LIMIT;

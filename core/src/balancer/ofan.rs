@@ -1,7 +1,7 @@
 //! Ofan and POfan: destination-based rotation at the switch. One pointer for each (destination edge switch at an edge switch, destination pod at an
 //! aggregation switch; size class), and with POfan for each pipe of down-facing ports; every pointer walks over all uplinks in an order of its own.
 //!
-//! *Source*: Ofan paper sections 4 and 5, appendices F and H (Theorems 5 and 7: O(1) queues); load_balancing.md section 4. *Differs*: none.
+//! *Source*: Ofan paper sections 4 and 5, appendices F and H (Theorems 5 and 7: O(1) queues). *Differs*: none.
 //! When `ports_per_pipe` does not divide the down ports, the last pipe is short. *State*: a pointer for each (pipe, key, class).
 //! *Cost*: one pointer, one permuted port.
 

@@ -1,6 +1,6 @@
 //! Pinned paths: the host has named the aggregation switch and the core (a waypoint), and the switches obey.
 //!
-//! *Source*: Ofan paper section 3.4 (DRB encapsulates towards a waypoint); load_balancing.md section 3.3. *Differs*: header fields instead of an
+//! *Source*: Ofan paper section 3.4 (DRB encapsulates towards a waypoint). *Differs*: header fields instead of an
 //! encapsulation, no extra bytes. *State*: none. *Cost*: a shift.
 
 use super::{Balancer, Choice};

@@ -1,6 +1,6 @@
 //! SimpleRR: one pointer a switch, every northbound packet (data and ACK alike) takes the next valid uplink.
 //!
-//! *Source*: Ofan paper section 3.1, Theorem 2 (downlink queues grow linearly: flows stick to an aggregation index); load_balancing.md section 2.1.
+//! *Source*: Ofan paper section 3.1, Theorem 2 (downlink queues grow linearly: flows stick to an aggregation index).
 //! *Differs*: none (htsim's "RR" reshuffles its list and hashes small packets; this does not). *State*: one pointer. *Cost*: one increment.
 
 use super::{Balancer, Choice};

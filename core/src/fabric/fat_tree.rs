@@ -1,6 +1,6 @@
 //! Three-level fat tree: pods of edge and aggregation switches under cores.
 //!
-//! *Source*: Al-Fares, Loukissas, Vahdat, SIGCOMM 2008; numbering of load_balancing.md section 1.1. Uplink j of an edge switch leads to the pod's
+//! *Source*: Al-Fares, Loukissas, Vahdat, SIGCOMM 2008. Uplink j of an edge switch leads to the pod's
 //! aggregation switch j, uplink c of aggregation switch j to core j * cores_per_agg + c, whose down port p leads to pod p.
 
 use super::builder::{Builder, check_dimensions};

@@ -60,7 +60,7 @@ fn counts_of_the_k_ary_fat_tree() {
         let (fabric, w) = (fat_tree(radix, &[]).unwrap(), radix / 2);
         let counts = fabric.tiers.clone().map(|tier| tier.len() as u32);
         assert_eq!(counts, [radix * w * w, radix * w, radix * w, w * w], "k={radix}");
-        // Hosts have one port, every switch k: 6n directed links in all (load_balancing.md 1.1: 5n of them leave switches).
+        // Hosts have one port, every switch k: 6n directed links in all (5n of them leave switches: Ofan paper, appendix B).
         assert_eq!(fabric.ports() as u32, 6 * fabric.hosts(), "k={radix}");
         assert!(fabric.peer.iter().enumerate().all(|(port, &peer)| fabric.peer[peer as usize] as usize == port));
         for port in 0..fabric.ports() {

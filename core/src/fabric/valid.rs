@@ -1,6 +1,6 @@
 //! Valid ports V(switch, destination): the uplinks through which some up-down path to the destination works, once routing has converged.
 //!
-//! *Source*: Ofan paper sections 4.1 and 5; load_balancing.md section 1.5.
+//! *Source*: Ofan paper section 4.1 (failures) and footnote 5.
 
 use super::{Fabric, Tier};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! DRB, digit-reversal bouncing: for each (destination host, size class) the sender rotates over the switches of the lowest common layer.
 //!
-//! *Source*: Cao et al., CoNEXT 2013; Ofan paper section 3.4 and appendix D (Theorem 3: O(1) queues, edge uplinks at most w + 1 packets);
-//! load_balancing.md section 3.3. Consecutive waypoints alternate the aggregation switch: `j = i mod w, c = (i div w) mod w`.
+//! *Source*: Cao et al., CoNEXT 2013; Ofan paper section 3.4 and appendix D (Theorem 3: O(1) queues, edge uplinks at most w + 1 packets).
+//! Consecutive waypoints alternate the aggregation switch: `j = i mod w, c = (i div w) mod w`.
 //! *Differs*: waypoints travel in header fields, no encapsulation bytes. Under failures the host skips waypoints that either end cannot reach.
 //! *State*: a pointer for each (destination host, class). *Cost*: a table look-up at the host.
 

@@ -1,6 +1,6 @@
 //! RPS, random packet spraying: a fresh uniform 16-bit entropy value in every packet, data and ACK; switches hash it.
 //!
-//! *Source*: Dixit et al., INFOCOM 2013; Ofan paper section 3.1 (equivalent to RSQ); load_balancing.md section 3.1. *Differs*: none. *State*: none.
+//! *Source*: Dixit et al., INFOCOM 2013; Ofan paper section 3.1 (equivalent to RSQ). *Differs*: none. *State*: none.
 //! *Cost*: a random number at the host, a hash at each switch.
 
 use crate::rng::{Purpose, Stream};
