@@ -53,11 +53,11 @@ help:
 demo: $(STAMPS)/extension
 	$(BIN)/fabricsim compare --preset ofan-paper --balancers ofan,pofan:4,drb,rsq,jsq,simple-rr --seeds 10 --out $(OUT)
 
-test: $(STAMPS)/extension
+test: $(STAMPS)/dev $(STAMPS)/extension
 	cargo test --release --locked --package fabricsim-core
 	$(BIN)/python -m pytest
 
-lint: $(STAMPS)/extension
+lint: $(STAMPS)/dev $(STAMPS)/extension
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -114,6 +114,11 @@ $(STAMPS)/venv: | check
 	@$(BIN)/python -m pip install --upgrade 'pip>=25.1'
 	@touch $@
 
+$(STAMPS)/build: pyproject.toml $(STAMPS)/venv
+	@echo '== the build tool, from the Python package index'
+	@$(BIN)/python -m pip install --group build
+	@touch $@
+
 $(STAMPS)/dev: pyproject.toml $(STAMPS)/venv
 	@echo '== the development tools, from the Python package index'
 	@$(BIN)/python -m pip install --group dev
@@ -124,7 +129,7 @@ $(STAMPS)/docs: pyproject.toml $(STAMPS)/venv
 	@$(BIN)/python -m pip install --group docs
 	@touch $@
 
-$(STAMPS)/extension: $(RUST_SOURCES) $(STAMPS)/dev
+$(STAMPS)/extension: $(RUST_SOURCES) $(STAMPS)/build
 	@echo '== the Rust core and the Python packages it serves: about a minute, the first time'
 	@$(BIN)/maturin develop --release --locked
 	@touch $@
