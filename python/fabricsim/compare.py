@@ -75,15 +75,23 @@ def compare(
     A seed gives every balancer the same workload. With `folder`, each run is kept in `folder/runs` as soon as it is
     done: an interrupted comparison, called again, runs what is missing. `workers`, `progress`: as in `simulate_many`.
     A run that does not finish, or breaks a bound, is a row like any other and a line in `problems`.
+
+    Raises `ScenarioError` for no balancers or seeds, or one given twice, and `FileExistsError` if `folder` holds things
+    but no comparison.
     """
     from contextlib import nullcontext
 
+    from fabricsim.folders import check_comparison_folder
     from fabricsim.pool import in_pool
     from fabricsim.progress import many_bar
     from fabricsim.run import workers_for
     from fabricsim.scenario import Run
 
     numbers = range(base.run.seed, base.run.seed + seeds) if isinstance(seeds, int) else seeds
+    _check_each_once("balancers", [label(balancer) for balancer in balancers])
+    _check_each_once("seeds", numbers)
+    if folder:
+        check_comparison_folder(Path(folder))
     # Seeds outside, balancers inside: an interrupted comparison has about as many runs of each.
     scenarios = [
         base.replace(balancer=balancer, run=Run(**{**dict(base.run), "seed": seed}))
@@ -98,6 +106,21 @@ def compare(
     with many_bar(len(scenarios)) if progress else nullcontext() as bar:
         done = in_pool(job, scenarios, workers_for(scenarios, workers), bar)
     return _comparison(base, done, [label(balancer) for balancer in balancers])
+
+
+def _check_each_once(name: str, given: Sequence[object]) -> None:
+    """Refuse what would be averaged over nothing, or over one run counted twice."""
+    from fabricsim.errors import ScenarioError
+
+    if not given:
+        raise ScenarioError(name, None, "at least one")
+    if isinstance(given, range):
+        return
+    seen: set[object] = set()
+    for value in given:
+        if value in seen:
+            raise ScenarioError(name, value, "each once")
+        seen.add(value)
 
 
 def label(balancer: Balancer) -> str:

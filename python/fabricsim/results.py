@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
-import shutil
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from fabricsim.errors import ScenarioError
+from fabricsim.folders import FLOWS, PORTS, SCENARIO, SUMMARY, TRACE, check_folder, written_whole
 
 if TYPE_CHECKING:
     import polars as pl
 
     from fabricsim.scenario import Scenario
 
-# The file whose presence says that a folder holds results, and may be replaced by newer ones.
-SCENARIO_FILE = "scenario.json"
+__all__ = ["Results", "check_folder"]
+
+# A folder that another run replaces is gone for a moment: how often to look, a millisecond apart.
+_ATTEMPTS = 50
 
 
 @dataclass(frozen=True)
@@ -43,66 +48,88 @@ class Results:
         The folder appears whole or not at all: it is made beside its place and renamed. Earlier results are replaced.
 
         Raises:
-            FileExistsError: `folder` exists and holds something other than results.
+            FileExistsError: `folder` is a file or the current folder, or holds anything other than results.
 
         """
         folder = Path(folder)
         check_folder(folder)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        beside = folder.with_name(f".{folder.name}.writing")
-        shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir()
-        self.flows.write_parquet(beside / "flows.parquet")
-        self.ports.write_parquet(beside / "ports.parquet")
-        if self.trace is not None:
-            self.trace.write_parquet(beside / "trace.parquet")
-        _write_json(beside / "summary.json", {**self.summary, "totals": self.totals, "duration_ps": self.duration_ps})
         scenario = self.scenario.model_dump(mode="json")
-        _write_json(beside / SCENARIO_FILE, {"scenario": scenario, "provenance": self.provenance})
-        if folder.exists():
-            shutil.rmtree(folder)
-        beside.rename(folder)
+        with written_whole(folder) as beside:
+            self.flows.write_parquet(beside / FLOWS)
+            self.ports.write_parquet(beside / PORTS)
+            if self.trace is not None:
+                self.trace.write_parquet(beside / TRACE)
+            _write_json(beside / SUMMARY, {**self.summary, "totals": self.totals, "duration_ps": self.duration_ps})
+            _write_json(beside / SCENARIO, {"scenario": scenario, "provenance": self.provenance})
         return folder
 
     @classmethod
     def read(cls, folder: str | Path) -> Results:
-        """Return the results that `write` left in `folder`.
+        """Return the results that `write` left in `folder`, all of one run even if another takes its place meanwhile.
 
         Raises:
             FileNotFoundError: `folder` holds no results.
+            ScenarioError: what it holds cannot be read.
 
         """
         import polars as pl
 
+        folder = Path(folder)
+        for _ in range(_ATTEMPTS):
+            before = _identity(folder)
+            try:
+                results = cls._read(folder)
+            except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+                if before is not None and before == _identity(folder):
+                    if isinstance(error, OSError):
+                        raise
+                    allowed = f"a folder of results ({type(error).__name__}: {error})"
+                    raise ScenarioError("", str(folder), allowed) from None
+            else:
+                if before == _identity(folder):
+                    return results
+            time.sleep(0.001)
+        raise FileNotFoundError(f"{folder} holds no results")
+
+    @classmethod
+    def _read(cls, folder: Path) -> Results:
+        import polars as pl
+
         from fabricsim.scenario import Scenario
 
-        folder = Path(folder)
-        origin = json.loads((folder / SCENARIO_FILE).read_text())
-        summary = json.loads((folder / "summary.json").read_text())
-        trace = folder / "trace.parquet"
+        def table(name: str) -> pl.DataFrame:
+            # Not `read_parquet`'s own way with names: it would take [ ] and * in them for patterns.
+            return pl.read_parquet(folder / name, glob=False)
+
+        origin = _read_json(folder / SCENARIO)
+        summary = _read_json(folder / SUMMARY)
         return cls(
-            scenario=Scenario.model_validate(origin["scenario"]),
-            flows=pl.read_parquet(folder / "flows.parquet"),
-            ports=pl.read_parquet(folder / "ports.parquet"),
+            scenario=Scenario(**origin["scenario"]),
+            flows=table(FLOWS),
+            ports=table(PORTS),
             totals=summary.pop("totals"),
             duration_ps=summary.pop("duration_ps"),
             summary=summary,
             provenance=origin["provenance"],
-            trace=pl.read_parquet(trace) if trace.exists() else None,
+            trace=table(TRACE) if (folder / TRACE).exists() else None,
         )
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a place that results may not replace; ask before a long run, not after it.
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Tell one folder from another that takes its place; None if there is none."""
+    try:
+        found = folder.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_ctime_ns
 
-    Raises:
-        FileExistsError: `folder` is a file, or a folder that holds something other than results.
 
-    """
-    if not folder.exists() or (folder.is_dir() and ((folder / SCENARIO_FILE).exists() or not any(folder.iterdir()))):
-        return
-    raise FileExistsError(f"{folder} exists and holds no results: name a new or an empty folder")
+def _read_json(path: Path) -> dict[str, Any]:
+    read = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(read, dict):
+        raise ValueError(f"{path.name} is no JSON object")
+    return read
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:
-    path.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n")
+    path.write_text(json.dumps(value, indent=1, allow_nan=False) + "\n", encoding="utf-8")
