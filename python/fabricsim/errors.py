@@ -33,13 +33,15 @@ class ScenarioError(ValueError):
         self.allowed = allowed
         self.where = where
         self.others = others
-        head = f"{field}: " if field else ""
+        # Names come from files too, and may hold a line's end or worse.
+        head = f"{_printable(field)}: " if field else ""
         tail = f" ({where})" if where else ""
         first = f"{head}got {shown(value)}; allowed: {allowed}{tail}"
         super().__init__("\n".join([first, *map(str, others)]))
 
-    def __reduce__(self) -> tuple[type[ScenarioError], tuple[object, ...]]:
-        return type(self), (self.field, self.value, self.allowed, self.where, self.others)
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[object, ...], dict[str, object]]:
+        # What the core has refused carries the core's own words.
+        return type(self), (self.field, self.value, self.allowed, self.where, self.others), {"args": self.args}
 
 
 class Unknown(str):
@@ -86,12 +88,19 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
 
 
+def _printable(name: str) -> str:
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in name)
+
+
 class _RunError(RuntimeError):
     """A run whose results exist but must not be trusted; they are kept for inspection in `results`."""
 
     def __init__(self, message: str, results: Results) -> None:
         super().__init__(message)
         self.results = results
+
+    def __reduce__(self) -> tuple[type[_RunError], tuple[str, Results]]:
+        return type(self), (str(self), self.results)
 
 
 class UnfinishedError(_RunError):

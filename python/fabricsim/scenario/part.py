@@ -86,7 +86,8 @@ def _single(details: ErrorDetails, data: object, where: str) -> ScenarioError:
             kinds = context["expected_tags"].replace("'", "").split(", ")
             near = nearest(str(context["tag"]), kinds)
             hint = f' (did you mean "{near}"?)' if near else ""
-            field, value, allowed = _joined(field, "kind"), context["tag"], "one of " + ", ".join(kinds) + hint
+            kind = value.get("kind") if isinstance(value, Mapping) else context["tag"]
+            field, value, allowed = _joined(field, "kind"), kind, "one of " + ", ".join(kinds) + hint
         case "model_type" | "model_attributes_type" | "dict_type" | "union_tag_not_found":
             allowed = "a table of named values"
         case "tuple_type" | "list_type":

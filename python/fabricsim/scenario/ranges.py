@@ -6,6 +6,7 @@ the documentation. A `word` is a text accepted beside the range: `Whole(1, 1024,
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -87,27 +88,32 @@ class Whole(Allowed):
         return {"type": "integer", "minimum": self.low, "maximum": self.high, **step}
 
 
+def _short(number: float) -> str:
+    """Write a number as short as a person would: 1e-6, not 1e-06."""
+    return re.sub(r"e([+-])0+", r"e\1", f"{number:g}")
+
+
 @dataclass(frozen=True)
 class Real(Allowed):
-    """A finite number above `above` and at most `high`."""
+    """A number from `low` to `high`, both included."""
 
-    above: float
+    low: float
     high: float
     word: str | None = None
 
     @property
     def _values(self) -> str:
-        return f"a number above {self.above:g}, at most {self.high:g}"
+        return f"a number from {_short(self.low)} to {_short(self.high)}"
 
     def _check(self, value: object) -> float:
         if isinstance(value, bool | Quantity) or not isinstance(value, int | float):
             raise refusal(value, self.words)
-        if not self.above < value <= self.high:  # NaN is neither
+        if not self.low <= value <= self.high:  # NaN is neither
             raise refusal(value, self.words)
         return float(value)
 
     def _json_schema(self) -> JsonSchemaValue:
-        return {"type": "number", "exclusiveMinimum": self.above, "maximum": self.high}
+        return {"type": "number", "minimum": self.low, "maximum": self.high}
 
 
 @dataclass(frozen=True)

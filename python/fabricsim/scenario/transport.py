@@ -22,7 +22,7 @@ class Paced(Part):
     differs: ClassVar[str] = "none"
 
     kind: Literal["paced"] = "paced"
-    load: Annotated[float, Real(above=0, high=1)] = Field(
+    load: Annotated[float, Real(low=1e-6, high=1)] = Field(
         default=1.0,
         description="Share of the line rate at which a host may start data frames. Ofan section 2.2 (1, fault-free).",
     )

@@ -1,0 +1,84 @@
+"""Errors as others get them: through a process pool, and with whatever a file holds in them."""
+
+import json
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+from fabricsim import (
+    FatTree,
+    Messages,
+    Ofan,
+    Permutation,
+    Run,
+    Scenario,
+    ScenarioError,
+    UnfinishedError,
+    scenario_from_mapping,
+    simulate,
+)
+from fabricsim.compare import compare
+
+CUT_SHORT = Scenario(fabric=FatTree(radix=4), workload=Permutation(message="1MiB"), run=Run(time_limit="2us"))
+CUT_OFF = Scenario(fabric=FatTree(radix=4, links_down=[("edge-0", "agg-0"), ("edge-0", "agg-1")]))
+
+
+def test_an_unfinished_run_comes_back_from_a_process_pool() -> None:
+    """An error that cannot be unpickled breaks the whole pool."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        with pytest.raises(UnfinishedError) as caught:
+            pool.submit(simulate, CUT_SHORT).result()
+        assert caught.value.results.summary["unfinished_count"] == 16
+        assert pool.submit(str, "still there").result() == "still there"
+
+
+def test_what_the_core_refuses_keeps_its_words() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        simulate(CUT_OFF)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+    assert "links_down" in str(again) or "edge-0/agg-0" in str(again)
+
+
+def test_a_name_with_a_line_end_stays_on_its_line() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        scenario_from_mapping({"fabric": {"a\nb\x1b": 1}})
+    assert str(caught.value).startswith(r'fabric.a\nb\u001b: got the unknown name "a\nb\u001b"')
+
+
+@pytest.mark.parametrize("kind", [3, ["ofan"], {"x": 3}, None, True])
+def test_a_kind_that_is_no_text_is_shown_as_given(kind: object) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        scenario_from_mapping({"balancer": {"kind": kind}})
+    shown = "nothing" if kind is None else json.dumps(kind)
+    assert str(caught.value).startswith(f"balancer.kind: got {shown}; allowed: ")
+
+
+def test_a_comparison_of_nothing_or_of_one_thing_twice_is_refused() -> None:
+    for balancers, seeds, field in (
+        ([], 1, "balancers: got nothing"),
+        ([Ofan()], 0, "seeds: got nothing"),
+        ([Ofan()], [], "seeds: got nothing"),
+        ([Ofan(), Ofan()], 1, 'balancers: got "ofan"'),
+        ([Ofan()], [1, 2, 1], "seeds: got 1"),
+    ):
+        with pytest.raises(ScenarioError, match=field):
+            compare(CUT_SHORT, balancers, seeds)  # type: ignore[arg-type]
+
+
+def test_a_load_that_the_core_refuses_is_refused_by_the_scenario() -> None:
+    scenario_from_mapping({"transport": {"load": 1e-6}})
+    with pytest.raises(ScenarioError, match=r"^transport\.load: got 1e-07; allowed: a number from 1e-6 to 1 \(here\)$"):
+        scenario_from_mapping({"transport": {"load": 1e-7}}, where="here")
+
+
+def test_scenarios_and_results_survive_pickling() -> None:
+    messages = Messages.from_arrays(np.arange(3), np.arange(3) + 1, 5000)
+    results = simulate(CUT_SHORT.replace(run=Run()), messages)
+    again = pickle.loads(pickle.dumps(results))
+    assert again.scenario == results.scenario
+    assert again.summary == results.summary
+    assert again.flows.equals(results.flows)
