@@ -44,10 +44,10 @@ def test_messages_become_arrays() -> None:
 @pytest.mark.parametrize(
     ("messages", "error"),
     [
-        ([{"dst": 16}], "dst[0]: got 16; allowed: a host from 0 to 15"),
-        ([{}, {"src": 99}], "src[1]: got 99; allowed: a host from 0 to 15"),
+        ([{"dst": 16}], "messages.0.dst: got 16; allowed: a host from 0 to 15"),
+        ([{}, {"src": 99}], "messages.1.src: got 99; allowed: a host from 0 to 15"),
         ([{"dst": 0}], "messages.0.dst: got 0; allowed: a host other than src 0"),
-        ([{"bytes": 2**32 * 4096}], "bytes[0]: got 17592186044416; allowed: at most"),
+        ([{"bytes": 2**32 * 4096}], "messages.0.bytes: got 17592186044416; allowed: at most"),
         ([{"id": "a"}, {"id": "a"}], 'messages.1.id: got "a"; allowed: an id of its own (messages.0 has it)'),
         (
             [{"after": [{"id": "b"}]}],
@@ -145,7 +145,7 @@ def test_waiting_for_acks_that_nobody_sends() -> None:
         }
     )
     scenario = Scenario(fabric=FABRIC, workload=workload, transport=Paced(acks="off"))
-    with pytest.raises(ScenarioError, match=r'event\[1\]: got "acked"; allowed: waiting for "delivered" only'):
+    with pytest.raises(ScenarioError, match=r'messages\.1\.event: got "acked"; allowed: waiting for "delivered" only'):
         build(scenario)
 
 
@@ -188,7 +188,7 @@ def test_files_give_back_what_was_written(tmp_path: Path, ending: str) -> None:
     [
         ("a.json", "{", "allowed: JSON"),
         ("a.json", '{"flows": []}', 'flows: got the unknown name "flows"; allowed: messages'),
-        ("a.json", '{"messages": 3}', 'messages: got "int"; allowed: a list of messages'),
+        ("a.json", '{"messages": 3}', "messages: got 3; allowed: a list of messages"),
         ("a.json", json.dumps([{"src": 0, "dst": 1}]), "messages.0.bytes: got nothing"),
         ("a.json", json.dumps([{"src": 0, "dst": 1, "bytes": "1MB/s"}]), "messages.0.bytes: got"),
         ("a.npz", "nonsense", "a .npz file"),

@@ -13,7 +13,7 @@ from fabricsim.workloads import all_to_all, incast, permutation
 from fabricsim.workloads.draws import Draws, Purpose
 from fabricsim.workloads.htsim import read_htsim
 from fabricsim.workloads.message_list import from_models, read_messages
-from fabricsim.workloads.messages import Messages
+from fabricsim.workloads.messages import Messages, Places
 
 if TYPE_CHECKING:
     from fabricsim.scenario import Scenario
@@ -27,8 +27,18 @@ def build(scenario: Scenario) -> Messages:
     Raises `ScenarioError` if the workload does not fit the fabric or its file is wrong.
     """
     messages = _messages(scenario)
-    messages.check_fits(scenario)
+    messages.check_fits(scenario, _places(scenario.workload))
     return messages
+
+
+def _places(workload: models.Workload) -> Places | None:
+    """Say in errors which message of which file does not fit, where messages come one by one."""
+    if not isinstance(workload, models.MessageList):
+        return None
+    if workload.path is not None and workload.path.suffix != ".json":
+        return Places(where=str(workload.path))
+    where = "" if workload.path is None else str(workload.path)
+    return Places(message=lambda row, field: f"messages.{row}.{field}", where=where)
 
 
 def _messages(scenario: Scenario) -> Messages:

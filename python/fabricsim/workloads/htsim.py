@@ -53,7 +53,7 @@ def read_htsim(path: str | Path, start_unit: StartUnit = "us") -> HtsimFile:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ScenarioError("workload.path", path, f"a readable file ({error.strerror})") from None
-    except UnicodeDecodeError:
+    except ValueError:  # no UTF-8, or a NUL in the path
         raise ScenarioError("workload.path", path, "a text file") from None
     return _Reader(str(path), _PS[start_unit]).read(text)
 
@@ -218,7 +218,7 @@ class _Reader:
             rank=_ranks(self.src),
             **edges,
         )
-        return HtsimFile(self.headers["Nodes"], lowered(messages))
+        return HtsimFile(self.headers["Nodes"], lowered(messages, places))
 
     def _host(self, name: str, text: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) < 20):

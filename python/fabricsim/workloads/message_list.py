@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import zlib
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 from pydantic import ValidationError
@@ -14,7 +16,7 @@ from fabricsim.errors import ScenarioError, Unknown
 from fabricsim.scenario.part import nearest, scenario_error
 from fabricsim.scenario.units import Duration
 from fabricsim.scenario.workload import Message, MessageList
-from fabricsim.workloads.messages import ACKED, DELIVERED, Messages, Places
+from fabricsim.workloads.messages import ACKED, DELIVERED, DTYPES, Messages, Places
 
 _EVENTS = {"delivered": DELIVERED, "acked": ACKED}
 _COLUMNS = ("src", "dst", "bytes", "start_ps", "rank")
@@ -68,6 +70,8 @@ def read_messages(path: str | Path) -> Messages:
     readers = {".json": _from_json, ".npz": _from_npz, ".parquet": _from_parquet}
     if path.suffix not in readers:
         raise ScenarioError("workload.path", path, f"a file name that ends in one of {', '.join(readers)}")
+    if "\0" in str(path):
+        raise ScenarioError("workload.path", path, "a file name without NUL")
     try:
         return readers[path.suffix](path)
     except OSError as error:
@@ -113,8 +117,8 @@ def _listed(messages: Messages) -> list[dict[str, Any]]:
 
 def _from_json(path: Path) -> Messages:
     try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        data: Any = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_without_repeats)
+    except (ValueError, RecursionError) as error:
         raise ScenarioError("", path, f"JSON ({error})") from None
     if isinstance(data, dict):
         for name in data:
@@ -122,7 +126,7 @@ def _from_json(path: Path) -> Messages:
                 raise ScenarioError(str(name), Unknown(str(name)), "messages", str(path))
         data = data.get("messages")
     if not isinstance(data, list):
-        raise ScenarioError("messages", type(data).__name__, "a list of messages", str(path))
+        raise ScenarioError("messages", data, "a list of messages", str(path))
     try:
         listed = MessageList.model_validate({"messages": data}).messages
     except ValidationError as error:
@@ -132,27 +136,47 @@ def _from_json(path: Path) -> Messages:
 
 def _from_npz(path: Path) -> Messages:
     try:
+        with path.open("rb") as raw:
+            if not is_zipfile(raw):
+                raise ScenarioError("workload.path", path, "a .npz file, as numpy.savez writes")
         with np.load(path, allow_pickle=False) as file:
             arrays = dict(file)
-    except (ValueError, EOFError) as error:
+    except ScenarioError:
+        raise
+    # A broken archive fails in as many ways as there are layers; an array may claim any size.
+    except (ValueError, EOFError, BadZipFile, zlib.error, NotImplementedError, MemoryError) as error:
         raise ScenarioError("workload.path", path, f"a .npz file ({error})") from None
-    return _from_columns(arrays, path)
+    return _from_columns(arrays, DTYPES, path)
 
 
 def _from_parquet(path: Path) -> Messages:
     import polars
 
     try:
-        table = polars.read_parquet(path)
+        # Without glob it takes the name as it is, [ ] and * included.
+        with path.open("rb") as file:
+            table = polars.read_parquet(file, glob=False)
     except polars.exceptions.PolarsError as error:
         raise ScenarioError("workload.path", path, f"a .parquet file ({error})") from None
     for name in table.columns:
-        if name not in _COLUMNS:
-            raise ScenarioError(name, Unknown(name, nearest(name, _COLUMNS)), ", ".join(_COLUMNS), str(path))
-    return _from_columns({name: table[name].to_numpy() for name in table.columns}, path)
+        if table[name].null_count():
+            raise ScenarioError(name, None, "an integer in every row", str(path))
+    return _from_columns({name: table[name].to_numpy() for name in table.columns}, _COLUMNS, path)
 
 
-def _from_columns(arrays: dict[str, Any], path: Path) -> Messages:
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"{json.dumps(name)} stands twice in one object")
+        found[name] = value
+    return found
+
+
+def _from_columns(arrays: dict[str, Any], known: Collection[str], path: Path) -> Messages:
+    for name in arrays:
+        if name not in known:
+            raise ScenarioError(name, Unknown(name, nearest(name, known)), ", ".join(known), str(path))
     for name in ("src", "dst", "bytes"):
         if name not in arrays:
             raise ScenarioError(name, None, "a column of integers", str(path))

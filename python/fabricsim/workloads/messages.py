@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DELIVERED, ACKED = 0, 1
 """Events: the receiver has everything; the sender has the last ACK."""
 
-_DTYPES: dict[str, type[np.unsignedinteger[Any]]] = {
+DTYPES: dict[str, type[np.unsignedinteger[Any]]] = {
     "src": np.uint32, "dst": np.uint32, "bytes": np.uint64, "start_ps": np.uint64, "rank": np.uint32,
     "dep_message": np.uint32, "dep_on": np.uint32, "dep_event": np.uint8,
     "trigger_count": np.uint32,
@@ -103,13 +103,13 @@ class Messages:
         places = places or Places()
         given: dict[str, ArrayLike] = {"src": src, "dst": dst, "bytes": bytes, **others}
         for name, value in given.items():
-            if name not in _DTYPES:
-                raise ScenarioError(name, value, f"one of {', '.join(_DTYPES)}", places.where)
-        arrays = {name: _as_array(name, given.get(name, []), dtype, places) for name, dtype in _DTYPES.items()}
+            if name not in DTYPES:
+                raise ScenarioError(name, value, f"one of {', '.join(DTYPES)}", places.where)
+        arrays = {name: _as_array(name, given.get(name, []), dtype, places) for name, dtype in DTYPES.items()}
         count = arrays["src"].size
         for name in ("bytes", "start_ps", "rank"):
             if name not in given or np.ndim(given[name]) == 0:
-                arrays[name] = np.full(count, arrays[name] if name in given else 0, _DTYPES[name])
+                arrays[name] = np.full(count, arrays[name] if name in given else 0, DTYPES[name])
         for group in _GROUPS:
             for name in group:
                 if arrays[name].ndim != 1 or arrays[name].size != arrays[group[0]].size:
@@ -176,7 +176,9 @@ def _as_array(name: str, value: ArrayLike, dtype: type[np.unsignedinteger[Any]],
         return np.ascontiguousarray(array)
     if array.dtype.kind not in "iu":
         # Integers too large for any NumPy type arrive as objects or floats.
-        raise ScenarioError(name, value if array.ndim == 0 else str(array.dtype), f"integers ({dtype.__name__})")
+        raise ScenarioError(
+            name, value if array.ndim == 0 else str(array.dtype), f"integers ({dtype.__name__})", places.where
+        )
     largest = int(np.iinfo(dtype).max)
     for place in np.flatnonzero(np.atleast_1d((array < 0) | (array > largest)))[:1]:
         got = int(np.atleast_1d(array)[place])
