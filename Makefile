@@ -129,11 +129,7 @@ $(STAMPS)/docs: pyproject.toml $(STAMPS)/venv
 	@$(BIN)/python -m pip install --group docs
 	@touch $@
 
-# The packages come over the network while the core compiles: what `maturin develop` would install afterwards is there by then.
 $(STAMPS)/extension: $(RUST_SOURCES) $(STAMPS)/build
 	@echo '== the Rust core and the Python packages it serves: about a minute, the first time'
-	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' \
-	  > '$(CACHE)/runtime.txt'
-	@$(BIN)/python -m pip install --requirement '$(CACHE)/runtime.txt' & packages=$$!; \
-	  cargo build --release --locked --package fabricsim-core && wait $$packages && $(BIN)/maturin develop --release --locked
+	@$(BIN)/maturin develop --release --locked
 	@touch $@
