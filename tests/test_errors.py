@@ -10,6 +10,7 @@ import pytest
 
 from fabricsim import (
     FatTree,
+    Incast,
     Messages,
     Ofan,
     Permutation,
@@ -33,6 +34,13 @@ def test_an_unfinished_run_comes_back_from_a_process_pool() -> None:
             pool.submit(simulate, CUT_SHORT).result()
         assert caught.value.results.summary["unfinished_count"] == 16
         assert pool.submit(str, "still there").result() == "still there"
+
+
+@pytest.mark.parametrize("limit", ["5us", "20us", "60us"])
+def test_a_run_cut_short_with_long_queues_is_unfinished_and_no_violation(limit: str) -> None:
+    """What waits at the end is counted as carried: 1.7 times what the receiver's link can carry in 20 us."""
+    with pytest.raises(UnfinishedError, match="the time limit of"):
+        simulate(Scenario(fabric=FatTree(radix=4), workload=Incast(senders=8), run=Run(time_limit=limit)))
 
 
 def test_what_the_core_refuses_keeps_its_words() -> None:
