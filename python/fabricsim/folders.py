@@ -8,7 +8,7 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,14 +81,51 @@ def written_whole(folder: Path) -> Iterator[Path]:
         shutil.rmtree(aside, ignore_errors=True)
 
 
+class Held:
+    """A folder held open: what it gives is of one folder, even if another takes its place meanwhile."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path, self._descriptor = path, descriptor
+
+    def names(self) -> set[str]:
+        """Return what is in it."""
+        with os.scandir(self._descriptor) as entries:
+            return {entry.name for entry in entries}
+
+    def open(self, name: str) -> BinaryIO:
+        """Open one of its files for reading."""
+        return os.fdopen(os.open(name, os.O_RDONLY, dir_fd=self._descriptor), "rb")
+
+    def is_there(self) -> bool:
+        """Whether it still is where it was."""
+        try:
+            return os.path.samestat(self._path.stat(), os.fstat(self._descriptor))
+        except FileNotFoundError:
+            return False
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[Held]:
+    """Hold `folder` open."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield Held(folder, descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _names(folder: Path) -> set[str]:
     """Return what is in `folder`, if it is there."""
-    try:
-        return {entry.name for entry in folder.iterdir()}
-    except FileNotFoundError:
-        return set()
-    except NotADirectoryError:
-        raise FileExistsError(f"{folder} is a file, or in one: name a new or an empty folder") from None
+    while True:
+        try:
+            with held(folder) as place:
+                names = place.names()
+                if place.is_there():  # else it was being deleted, and half its names may be missing
+                    return names
+        except FileNotFoundError:
+            return set()
+        except NotADirectoryError:
+            raise FileExistsError(f"{folder} is a file, or in one: name a new or an empty folder") from None
 
 
 def _check_parent(folder: Path) -> None:

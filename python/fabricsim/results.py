@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabricsim.errors import ScenarioError
-from fabricsim.folders import FLOWS, PORTS, SCENARIO, SUMMARY, TRACE, check_folder, written_whole
+from fabricsim.folders import FLOWS, PORTS, SCENARIO, SUMMARY, TRACE, Held, check_folder, held, written_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,33 +76,40 @@ class Results:
 
         folder = Path(folder)
         for _ in range(_ATTEMPTS):
-            before = _identity(folder)
             try:
-                results = cls._read(folder)
-            except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
-                if before is not None and before == _identity(folder):
-                    if isinstance(error, OSError):
-                        raise
-                    allowed = f"a folder of results ({type(error).__name__}: {error})"
-                    raise ScenarioError("", str(folder), allowed) from None
-            else:
-                if before == _identity(folder):
-                    return results
+                with held(folder) as place:
+                    try:
+                        return cls._read(place)
+                    except FileNotFoundError:
+                        if place.is_there():
+                            raise FileNotFoundError(f"{folder} holds no whole results") from None
+            except FileNotFoundError as error:
+                if error.errno is None:
+                    raise
+            except (ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+                allowed = f"a folder of results ({type(error).__name__}: {error})"
+                raise ScenarioError("", folder, allowed) from None
             time.sleep(0.001)
         raise FileNotFoundError(f"{folder} holds no results")
 
     @classmethod
-    def _read(cls, folder: Path) -> Results:
+    def _read(cls, place: Held) -> Results:
         import polars as pl
 
         from fabricsim.scenario import Scenario
 
         def table(name: str) -> pl.DataFrame:
-            # Not `read_parquet`'s own way with names: it would take [ ] and * in them for patterns.
-            return pl.read_parquet(folder / name, glob=False)
+            with place.open(name) as file:
+                return pl.read_parquet(file)
 
-        origin = _read_json(folder / SCENARIO)
-        summary = _read_json(folder / SUMMARY)
+        def values(name: str) -> dict[str, Any]:
+            with place.open(name) as file:
+                read = json.load(file)
+            if not isinstance(read, dict):
+                raise ValueError(f"{name} is no JSON object")
+            return read
+
+        origin, summary = values(SCENARIO), values(SUMMARY)
         return cls(
             scenario=Scenario(**origin["scenario"]),
             flows=table(FLOWS),
@@ -111,24 +118,8 @@ class Results:
             duration_ps=summary.pop("duration_ps"),
             summary=summary,
             provenance=origin["provenance"],
-            trace=table(TRACE) if (folder / TRACE).exists() else None,
+            trace=table(TRACE) if TRACE in place.names() else None,
         )
-
-
-def _identity(folder: Path) -> tuple[int, int] | None:
-    """Tell one folder from another that takes its place; None if there is none."""
-    try:
-        found = folder.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_ctime_ns
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    read = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(read, dict):
-        raise ValueError(f"{path.name} is no JSON object")
-    return read
 
 
 def _write_json(path: Path, value: dict[str, Any]) -> None:
