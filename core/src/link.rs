@@ -61,6 +61,11 @@ impl Producer {
         self.end
     }
 
+    /// Slots of the ring.
+    pub fn size(&self) -> u32 {
+        self.mask + 1
+    }
+
     /// Appends a slot. The ring must not be full.
     #[inline(always)]
     pub fn push(&mut self, slot: Slot) {

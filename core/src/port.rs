@@ -265,6 +265,26 @@ impl Port {
         }
     }
 
+    /// The run was cut at `end`: takes out of the tally what has not left by then.
+    pub fn cut(&mut self, end: Ps) {
+        let horizon = end + self.latency;
+        // What has not left has not been consumed either, so it is all in the ring.
+        let sent = (self.tally.frames[0] + self.tally.frames[1]).min(u64::from(self.ring.size()));
+        for back in 1..=sent as u32 {
+            let number = self.ring.end().wrapping_sub(back);
+            let &Slot { at, packet } = self.ring.slot(number);
+            if at <= horizon {
+                return;
+            }
+            let (bytes, class) = (packet.bytes(), packet.class());
+            self.tally.bytes[class] -= u64::from(bytes);
+            self.tally.frames[class] -= 1;
+            if self.observes {
+                self.tally.queue_byte_ps -= u128::from(at - horizon) * u128::from(bytes);
+            }
+        }
+    }
+
     /// What the port has counted.
     pub fn tally(&self) -> PortTally {
         PortTally { max_queue_bytes: self.largest_queue_bytes, ..self.tally }
@@ -390,6 +410,20 @@ mod tests {
         }
         assert_eq!(bench.arrivals().iter().map(|&(_, marked)| marked).collect::<Vec<_>>(), [false, true, false, false]);
         assert_eq!(bench.port.tally().marks, 1);
+    }
+
+    /// Three frames at once, cut at 1,500 ns: one has left, one is being sent, one waits. Carried: 1,000 bytes; in the queue: 1,000 for 1,000 ns, then
+    /// 2,000 more for all 1,500.
+    #[test]
+    fn a_cut_run_counts_what_has_left() {
+        let mut bench = Bench::new(PortLimits::NONE);
+        for _ in 0..3 {
+            bench.push(0, Kind::Data);
+        }
+        bench.port.cut(1_500_000);
+        let tally = bench.port.tally();
+        assert_eq!((tally.bytes, tally.frames), ([1000, 0], [1, 0]));
+        assert_eq!(tally.queue_byte_ps, (1000 + 2 * 1500) * 1000 * 1000);
     }
 
     /// Many more frames than the ring holds at first, the queue growing all the while: the largest queue is all of them.

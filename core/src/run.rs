@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::fabric::Fabric;
 use crate::measure::{Output, Progress};
 use crate::packet::FRAME_LIMIT;
-use crate::units::Ps;
+use crate::units::{BytePace, Ps};
 use crate::window::Engine;
 use crate::workload::{Messages, Workload};
 
@@ -17,8 +17,20 @@ pub fn run(config: &Config, messages: &Messages, watch: &mut (dyn FnMut(Progress
     check(config)?;
     let fabric = Fabric::build(&config.fabric)?;
     let crate::config::TransportConfig::Paced { acks, .. } = config.transport;
+    check_shortest_frame(config, &fabric)?;
     let workload = Workload::new(messages, &fabric, &config.frame, acks)?;
     Engine::new(config, fabric, workload)?.run(watch)
+}
+
+/// A frame that takes no time would have left before it was queued.
+fn check_shortest_frame(config: &Config, fabric: &Fabric) -> Result<(), Error> {
+    let fastest = fabric.rate_bps.iter().copied().max().and_then(BytePace::from_rate);
+    for (field, bytes) in [("frame.header_bytes", config.frame.header_bytes), ("frame.ack_bytes", config.frame.ack_bytes)] {
+        if fastest.is_some_and(|pace| pace.time(bytes) == 0) {
+            return Err(Error::value(field, bytes, "a frame that the fastest link sends in 1 ps or more"));
+        }
+    }
+    Ok(())
 }
 
 fn check(config: &Config) -> Result<(), Error> {

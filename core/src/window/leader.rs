@@ -83,7 +83,9 @@ impl<'a> Leader<'a> {
             }
         }
         if plan.step != Step::Stop && plan.from >= self.time_limit {
-            self.stop(&mut plan, Status::TimeLimit);
+            self.status = Some(Status::TimeLimit);
+            self.end_at = self.end_at.max(self.time_limit);
+            *plan = Plan { from: self.end_at, step: Step::Cut, releases: Vec::new() };
         }
         if self.watched_at.elapsed() > WATCH_EVERY {
             self.watched_at = Instant::now();

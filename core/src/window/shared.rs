@@ -63,6 +63,8 @@ pub(super) enum Step {
     Look,
     /// The run is over.
     Stop,
+    /// The time is over: what has not left a port by `from` does not count.
+    Cut,
 }
 
 /// What a thread did in a window.

@@ -22,6 +22,10 @@ impl Worker<'_> {
             let (from, step) = self.read_plan(context);
             match step {
                 Step::Stop => return (self.trace, self.arena.bytes() as u64),
+                Step::Cut => {
+                    self.shares.iter_mut().flat_map(|share| share.ports.iter_mut()).for_each(|port| port.cut(from));
+                    return (self.trace, self.arena.bytes() as u64);
+                }
                 Step::Look => {
                     let next = self.next_event_at(context);
                     shared.next_at[self.number].store(next, Ordering::Release);
