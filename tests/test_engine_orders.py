@@ -43,7 +43,7 @@ def test_of_two_equal_messages_the_awaited_one_may_be_in_either_row(balancer: Ba
 @pytest.mark.parametrize("balancer", BALANCERS, ids=lambda balancer: balancer.kind)
 def test_a_ring_in_any_order_of_rows(balancer: Balancer) -> None:
     """A ring's steps are equal messages, told apart by how many steps come before and after them."""
-    hosts, steps = 16, 12
+    hosts, steps = 16, 40
     host = np.tile(np.arange(hosts), steps)
     later = np.arange(hosts, hosts * steps)
     before = later - hosts - host[later] + (host[later] - 5) % hosts
