@@ -1,4 +1,4 @@
-"""The command line's contract (architecture.md, section 9), against a stand-in core where a run is needed."""
+"""The command line's contract (docs/reference/command-line.md), against a stand-in core where a run is needed."""
 
 import json
 import os
@@ -65,6 +65,15 @@ def test_an_unfinished_run_ends_with_1_and_is_kept(
         (["run", "--preset", "ofan-paper", "--set", "balancer"], "name=value"),
         (["run", "--preset", "ofan-paper", "--seed", "-1"], "run.seed: got -1"),
         (["run", "--preset", "ofan-paper", "--seed", "one"], "--seed"),
+        (["run", "--preset", "ofan-paper", "--seed", "1.5"], '--seed: got "1.5"'),
+        (["run", "--preset", "ofan-paper", "--threads", "1.5"], "run.threads: got 1.5"),
+        (["compare", "--preset", "ofan-paper", "--balancers", "rsq", "--seeds", "1.5"], '--seeds: got "1.5"'),
+        (["compare", "--preset", "ofan-paper", "--balancers", "rsq", "--workers", "1.5"], '--workers: got "1.5"'),
+        (["convert", "none.cm", "some.npz", "--hosts", "1.5"], '--hosts: got "1.5"'),
+        (["run", "--preset", "ofan-papr"], "(--preset)"),
+        (["run", "--preset", "ofan-paper", "--threads", "0"], "(--threads)"),
+        (["run", "--preset", "ofan-paper", "--seed", "-1"], "(--seed)"),
+        (["run", "--preset", "ofan-paper", "--set", "run.threads=0"], "(--set run.threads)"),
         (["run", "--preset", "ofan-paper", "--colour", "red"], "--colour"),
         (["compare", "--preset", "ofan-paper"], "--balancers"),
         (["compare", "--preset", "ofan-paper", "--balancers", "ofan,ofan"], "each balancer once"),

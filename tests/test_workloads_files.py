@@ -95,8 +95,8 @@ def test_a_byte_order_mark_is_no_harm(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "error"),
     [
-        ("[" * 100_000, "recursion"),
-        ('{"messages":' * 100_000, "recursion"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"messages":' * 100_000, "nested too deeply"),
         ('[{"src": 0, "dst": 1, "bytes": 5, "bytes": 6}]', '"bytes" stands twice'),
     ],
     ids=["lists", "objects", "twice"],

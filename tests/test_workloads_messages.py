@@ -186,7 +186,7 @@ def test_files_give_back_what_was_written(tmp_path: Path, ending: str) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "error"),
     [
-        ("a.json", "{", "allowed: JSON"),
+        ("a.json", "{", "allowed: a JSON file"),
         ("a.json", '{"flows": []}', 'flows: got the unknown name "flows"; allowed: messages'),
         ("a.json", '{"messages": 3}', "messages: got 3; allowed: a list of messages"),
         ("a.json", json.dumps([{"src": 0, "dst": 1}]), "messages.0.bytes: got nothing"),

@@ -6,6 +6,7 @@ interrupted.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from fabricsim.cli.terminal import say
     from fabricsim.errors import ScenarioError
 
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         # Where µ or ± cannot be written a question mark can.
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -55,6 +57,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say("fabricsim: interrupted")
         return INTERRUPTED
     return status if isinstance(status, int) else DONE
+
+
+def _open_closed_streams() -> None:
+    """Take a standard stream that the shell has closed (`>&-`) for one to nowhere: Python has None in its place."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115 - stays open until the process ends
 
 
 def _app() -> App:
@@ -90,7 +99,5 @@ def _version() -> str:
 
 def _reader_gone() -> int:
     """End quietly when the reader of a pipe left (`fabricsim list | head`), also when Python flushes at exit."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return READER_GONE

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from fabricsim.cli.options import File, Preset, Seed, Set, Threads
+from fabricsim.cli.options import WHOLE, File, Preset, Seed, Set, Threads
 from fabricsim.errors import ScenarioError
 
 
@@ -22,10 +22,12 @@ def compare(
     ],
     preset: Preset = None,
     set_: Set = None,
-    seeds: Annotated[int, Parameter(help="How many seeds: run.seed and those after it.")] = 10,
+    seeds: Annotated[int, WHOLE, Parameter(help="How many seeds: run.seed and those after it.")] = 10,
     seed: Seed = None,
     threads: Threads = None,
-    workers: Annotated[int | None, Parameter(help="Runs at a time; by default as many as the cores allow.")] = None,
+    workers: Annotated[
+        int | None, WHOLE, Parameter(help="Runs at a time; by default as many as the cores allow.")
+    ] = None,
     out: Annotated[Path, Parameter(help="Folder for tables, figure, HTML page and every run's results.")] = Path(
         "comparison"
     ),

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from fabricsim.cli.options import Preset, Set
+from fabricsim.cli.options import WHOLE, Preset, Set
 from fabricsim.errors import ScenarioError
 
 
@@ -75,7 +75,7 @@ def convert(
     /,
     *,
     hosts: Annotated[
-        int | None, Parameter(help="Hosts that a .cm file states; by default the source's, or the fewest.")
+        int | None, WHOLE, Parameter(help="Hosts that a .cm file states; by default the source's, or the fewest.")
     ] = None,
     start_unit: Annotated[
         Literal["us", "ps"], Parameter(help="Unit of `start` in a .cm file; htsim's tools disagree.")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabricsim.errors import ScenarioError
+from fabricsim.json_file import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fabricsim.scenario import Balancer, Scenario
 
@@ -29,12 +29,19 @@ def read_scenario(
         ScenarioError: neither file nor preset is given, the file is of no known kind, or holds what no scenario has.
 
     """
-    from fabricsim.scenario import scenario_from_mapping, scenario_from_toml
-
     if file is None and preset is None:
         raise ScenarioError("", None, "a scenario file, a traffic matrix, or --preset (see `fabricsim run --help`)")
     options = (("preset", preset), ("run.seed", seed), ("run.threads", threads))
-    layers = [*overrides, *(f"{name}={value}" for name, value in options if value is not None)]
+    typed = {name: value for name, value in options if value is not None}
+    try:
+        return _scenario(file, [*overrides, *(f"{name}={value}" for name, value in typed.items())])
+    except ScenarioError as error:
+        raise _as_typed(error, {f"--set {name}": f"--{name.rpartition('.')[2]}" for name in typed}) from None
+
+
+def _scenario(file: Path | None, layers: Sequence[str]) -> Scenario:
+    from fabricsim.scenario import scenario_from_mapping, scenario_from_toml
+
     if file is None:
         return scenario_from_mapping({}, layers)
     kind = file.suffix.lower()
@@ -48,6 +55,12 @@ def read_scenario(
     if kind in (".json", *MESSAGE_FILES):
         return scenario_from_mapping({"workload": {"kind": "messages", "path": str(file)}}, layers, str(file))
     raise ScenarioError("", file, "a file ending in .toml, .cm, .json, .npz or .parquet")
+
+
+def _as_typed(error: ScenarioError, options: Mapping[str, str]) -> ScenarioError:
+    """Return the error with the option that was typed as its source, where the override that stands for it is named."""
+    others = tuple(_as_typed(other, options) for other in error.others)
+    return ScenarioError(error.field, error.value, error.allowed, options.get(error.where, error.where), others)
 
 
 def read_balancers(text: str) -> list[Balancer]:
@@ -84,12 +97,7 @@ def _fabric_of(matrix: Path, layers: Sequence[str]) -> dict[str, object]:
 
 def _scenario_in(file: Path) -> dict[str, object] | None:
     """Return the scenario in a JSON file, such as the `scenario.json` of results; None if it is a message list."""
-    try:
-        content = json.loads(file.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ScenarioError("", file, f"a file that can be read ({error.strerror})") from None
-    except ValueError as error:
-        raise ScenarioError("", file, f"a JSON file ({error})") from None
+    content = read_json(file)
     if not isinstance(content, dict) or "messages" in content:
         return None
     inner = content.get("scenario", content)

@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from fabricsim.errors import ScenarioError, Unknown
+from fabricsim.json_file import read_json
 from fabricsim.scenario.part import nearest, scenario_error
 from fabricsim.scenario.units import Duration
 from fabricsim.scenario.workload import Message, MessageList
@@ -116,10 +117,7 @@ def _listed(messages: Messages) -> list[dict[str, Any]]:
 
 
 def _from_json(path: Path) -> Messages:
-    try:
-        data: Any = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_without_repeats)
-    except (ValueError, RecursionError) as error:
-        raise ScenarioError("", path, f"JSON ({error})") from None
+    data = read_json(path, "workload.path")
     if isinstance(data, dict):
         for name in data:
             if name != "messages":
@@ -162,15 +160,6 @@ def _from_parquet(path: Path) -> Messages:
         if table[name].null_count():
             raise ScenarioError(name, None, "an integer in every row", str(path))
     return _from_columns({name: table[name].to_numpy() for name in table.columns}, _COLUMNS, path)
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise ValueError(f"{json.dumps(name)} stands twice in one object")
-        found[name] = value
-    return found
 
 
 def _from_columns(arrays: dict[str, Any], known: Collection[str], path: Path) -> Messages:
