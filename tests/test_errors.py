@@ -14,12 +14,14 @@ from fabricsim import (
     Messages,
     Ofan,
     Permutation,
+    Port,
     Run,
     Scenario,
     ScenarioError,
     UnfinishedError,
     scenario_from_mapping,
     simulate,
+    simulate_many,
 )
 from fabricsim.compare import compare
 
@@ -41,6 +43,19 @@ def test_a_run_cut_short_with_long_queues_is_unfinished_and_no_violation(limit: 
     """What waits at the end is counted as carried: 1.7 times what the receiver's link can carry in 20 us."""
     with pytest.raises(UnfinishedError, match="the time limit of"):
         simulate(Scenario(fabric=FatTree(radix=4), workload=Incast(senders=8), run=Run(time_limit=limit)))
+
+
+def test_a_run_that_dropped_says_that_nothing_is_sent_again() -> None:
+    with pytest.raises(UnfinishedError, match="paced hosts do not send lost packets again"):
+        simulate(Scenario(fabric=FatTree(radix=4), workload=Incast(senders=8), port=Port(buffer="40kB")))
+
+
+@pytest.mark.parametrize("scenario", [None, {"fabric": {"radix": 4}}, "scenario.toml"])
+def test_what_is_no_scenario_is_a_type_error_that_says_so(scenario: object) -> None:
+    with pytest.raises(TypeError, match="allowed: a Scenario, made by"):
+        simulate(scenario)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="allowed: a Scenario, made by"):
+        simulate_many([scenario])  # type: ignore[list-item]
 
 
 def test_what_the_core_refuses_keeps_its_words() -> None:

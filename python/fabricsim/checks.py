@@ -47,6 +47,9 @@ def _unfinished(results: Results) -> str:
         "stuck": "nothing is left to happen",
         "time-limit": f"the time limit of {results.scenario.run.time_limit} is reached (run.time_limit)",
     }.get(summary["status"], summary["status"])
+    dropping = results.ports.filter(pl.col("drops") > 0).sort("drops", descending=True)
+    if summary["status"] == "stuck" and dropping.height:
+        why += "; frames were dropped, and paced hosts do not send lost packets again"
     lines = [
         f"{stuck.height} of {summary['flows_count']} flows are unfinished after {summary['simulated_us']:.3f} us: {why}"
     ]
@@ -59,7 +62,6 @@ def _unfinished(results: Results) -> str:
         lines.append(f"flow {flow['message']} (host-{flow['src']} to host-{flow['dst']}): {counts}")
     if stuck.height > NAMED:
         lines.append(f"and {stuck.height - NAMED} more")
-    dropping = results.ports.filter(pl.col("drops") > 0).sort("drops", descending=True)
     lines += [
         f"port {row['from']} to {row['to']} dropped {row['drops']} frames" for row in dropping.head(NAMED).to_dicts()
     ]

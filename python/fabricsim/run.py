@@ -28,11 +28,13 @@ def simulate(
         check: hold the run to physical bounds and to finishing. Off, an unfinished run's results are returned too.
 
     Raises:
+        TypeError: `scenario` is no Scenario.
         ScenarioError: the scenario cannot be run; names the field.
         UnfinishedError: a flow did not finish by `run.time_limit` or at all. `.results` holds what there is.
         BoundViolationError: the run breaks physical bounds. `.results` holds it.
 
     """
+    _check_type(scenario)
     if progress is True:
         from fabricsim.progress import run_bar
 
@@ -65,6 +67,9 @@ def simulate_many(
     from fabricsim.pool import in_pool
     from fabricsim.progress import many_bar
 
+    for one in scenarios:
+        _check_type(one)
+
     def job(scenario: Scenario, tick: Progress) -> Results:
         return simulate(scenario, progress=tick, check=check)
 
@@ -82,6 +87,14 @@ def workers_for(scenarios: Sequence[Scenario], workers: int | None = None) -> in
 
     threads = max((int(core_config(scenario)["threads"]) for scenario in scenarios), default=1)
     return max(1, (os.cpu_count() or 1) // threads)
+
+
+def _check_type(scenario: object) -> None:
+    from fabricsim.scenario import Scenario
+
+    if not isinstance(scenario, Scenario):
+        makers = "Scenario(...), scenario_from_toml(path) or scenario_from_mapping(tables)"
+        raise TypeError(f"scenario: got a {type(scenario).__name__}; allowed: a Scenario, made by {makers}")
 
 
 def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> Results:
