@@ -44,7 +44,7 @@ def swap(packets: int, far: int = 15, **parts: Any) -> tuple[Scenario, Messages]
     return scenario, Messages.from_arrays([0, far], [far, 0], size)
 
 
-# Values in us of load_balancing.md section 7 and transport.md section 0.
+# In us; 17.05694 is printed in the Ofan paper, the others are Appendix A's formulas (docs/explanation/measures.md).
 @pytest.mark.parametrize(
     ("packets", "bound_us"),
     [

@@ -37,7 +37,7 @@ def test_pofan_with_one_pipe_is_ofan(fabric: dict[str, Any], seed: int) -> None:
 @pytest.mark.parametrize(("balancer", "ports_per_pipe"), [("ofan", 6), ("pofan:2", 2), ("pofan:1", 1)])
 @pytest.mark.parametrize("radix", [4, 6])
 def test_each_pointer_gives_every_uplink_its_share(balancer: str, ports_per_pipe: int, radix: int) -> None:
-    """load_balancing.md 4.6 (a): of the N packets of a pointer every uplink gets floor(N / w) or ceil(N / w).
+    """A rotation (Ofan paper, section 4): of the N packets of a pointer every uplink gets floor(N / w) or ceil(N / w).
 
     At an edge switch a pointer serves a (destination edge switch, kind) and the hosts of one pipe; at an aggregation
     switch a (destination pod, kind) and the edge switches of one pipe.

@@ -21,7 +21,7 @@ from fabricsim import (
 )
 from fabricsim.workloads import build
 
-# load_balancing.md, section 7: constants of the example, in ps, for a path of six links.
+# Constants of the paper's example, in ps, for a path of six links (docs/explanation/model.md, "Timing").
 DATA_PS, ACK_PS, GAP_PS, PROPAGATION_PS, LINKS = 41_580, 640, 200, 3_000_000, 6
 PACKETS = 256
 
@@ -32,7 +32,7 @@ def first_ack_after(links: int = LINKS) -> int:
 
 
 def appendix_ps(packets: int) -> int:
-    """The appendix, formula by formula, in the reading of load_balancing.md, section 7.2."""
+    """The appendix, formula by formula, as docs/explanation/measures.md writes it out."""
     i1 = min(packets, first_ack_after())
     i2 = packets - i1 + 1
     data, ack = DATA_PS + GAP_PS, ACK_PS + GAP_PS
@@ -51,7 +51,7 @@ def appendix_ps(packets: int) -> int:
     [(119, 11.21800), (256, 17.05694), (418, 23.96138), (1024, 49.78910), (1533, 71.48268), (4096, 180.71774)],
 )
 def test_the_bound_is_that_of_the_paper(packets: int, us: float, record_property: Record) -> None:
-    """17.05694 us is printed in the paper, the other values in load_balancing.md, section 7.4, all rounded to 10 ps."""
+    """17.05694 us is printed in the paper, the other values follow from its formulas, all rounded to 10 ps."""
     scenario = Scenario(fabric=FatTree(radix=12), workload=Permutation(message=f"{packets * PAYLOAD_BYTES}B"))
     bound = bound_ps(scenario, build(scenario))
     show(record_property, f"bound at m = {packets}, us", bound / 1e6, f"{us:.5f}")

@@ -56,7 +56,7 @@ def test_cct_increase(balancer: str, low: float, high: float, record_property: R
 def test_cct_increase_is_that_of_an_independent_simulator(
     balancer: str, reference: Mean, record_property: Record
 ) -> None:
-    """load_balancing.md, section 9: a simulator that shares no line with this one, 10 seeds of its own."""
+    """From an independent event simulator of the same model, 10 seeds; it shares no line with this one."""
     measured = increase(balancer)
     show(record_property, f"CCT increase of {balancer}, %", measured, f"{reference} within 4 standard errors of both")
     assert measured.agrees_with(reference)

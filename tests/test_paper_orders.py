@@ -151,7 +151,7 @@ def test_thirty_cyclic_orders_at_six_uplinks(record_property: Record) -> None:
 
 
 def test_pointers_start_at_random_and_ack_pointers_half_a_rotation_on() -> None:
-    """load_balancing.md, section 4.1, seen from the first port of each pointer (the formula tells its place)."""
+    """See docs/explanation/balancers.md; told by the first port of each pointer (the formula tells its place)."""
     w = 6
     starts: dict[int, int] = defaultdict(int)
     for seed in range(1, 4):

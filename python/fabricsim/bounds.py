@@ -1,6 +1,6 @@
 """Times that no run can beat: the ideal completion of each flow, and lower bounds of a run's CCT.
 
-All follow from the model alone (engine.md; load_balancing.md, section 1.3): a frame that starts on a link at s is whole
+All follow from the model alone ("Timing" in docs/explanation/model.md): a frame that starts on a link at s is whole
 at the other end at s + size/rate + latency, and the next may start (size + gap)/rate after s, at a host no earlier than
 that over the load. Links count at their tier's rate: links that are slower or down only make the bounds looser.
 """
@@ -56,16 +56,15 @@ def bound_ps(scenario: Scenario, messages: Messages) -> int:
 
     It bounds `cct_acked`, or with ACKs off `cct_delivered`.
     For a permutation (each host that takes part sends one message and receives one, all of equally many whole packets,
-    all at once, with ACKs, links of one rate): Ofan paper, Appendix A, in the reading of load_balancing.md, section 7.
-    Else the naive bound of workloads.md, section 0: no flow beats its ideal, nothing starts before what it waits for,
-    no host sends or receives faster than its link. The former lies up to one gap above what a run can reach: hold runs
-    against `least_cct_ps`.
+    all at once, with ACKs, links of one rate): Ofan paper, Appendix A, as docs/explanation/measures.md writes it out.
+    Else the naive bound: no flow beats its ideal, nothing starts before what it waits for, no host sends or receives
+    faster than its link. The former lies up to one gap above what a run can reach: hold runs against `least_cct_ps`.
     """
     return all_bounds(scenario, messages).bound_ps
 
 
 def least_cct_ps(scenario: Scenario, messages: Messages) -> int:
-    """Return `bound_ps` less the gap that Appendix A counts too much (load_balancing.md, section 7.3).
+    """Return `bound_ps` less the gap that Appendix A counts too much (docs/explanation/measures.md).
 
     A run with a shorter CCT is an error of the simulator.
     """

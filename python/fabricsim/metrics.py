@@ -59,7 +59,7 @@ def cct_increase_fraction(cct_ps: int | None, bound_ps: int) -> float | None:
 def utilisation_fraction(flows: pl.DataFrame, ports: pl.DataFrame, cct_ps: int | None) -> float | None:
     """Return delivered data frames (payload and header, no gap) in bits over (sending hosts' link rates * CCT).
 
-    workloads.md section 0: delivered data / (hosts * C * CCT), with the hosts that send.
+    See "Utilisation" in docs/explanation/measures.md.
     """
     import polars as pl
 

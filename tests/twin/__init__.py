@@ -1,9 +1,9 @@
 """A slow, obvious twin of the engine: one heap of events, and nothing shared with the Rust core but the model.
 
 No windows, no rings, no lazy ports: a frame is put into its port's queue, begins service, leaves and arrives, each an
-event. Written from the specifications (load_balancing.md, transport.md, workloads.md), in plain Python that can be
-checked by reading. Of the core it takes conventions only: how nodes, ports and flows are numbered and which random
-stream is drawn when, so that both must give the same event trace.
+event. Written from the model's description (docs/explanation/model.md, balancers.md) and its papers, in plain
+Python that can be checked by reading. Of the core it takes conventions only: how nodes, ports and flows are numbered
+and which random stream is drawn when, so that both must give the same event trace.
 
 Files: `streams` random numbers, `tree` nodes, links and paths, `workload` flows, `schemes` load balancers,
 `simulation` ports, switches and hosts.

@@ -1,5 +1,5 @@
 # ruff: noqa: ARG002 - a scheme may leave unused what it is told
-"""Load balancers as load_balancing.md sections 2.1, 2.2, 2.6, 2.10, 3.1, 3.3 and 4 describe them.
+"""Load balancers as docs/explanation/balancers.md and the papers it names describe them.
 
 A scheme has `path`, asked at the host for every packet sent, and `pick`, asked at a switch for every packet that has to
 go up; `valid` are the switch's uplinks through which the destination can be reached, and `queues[i]` the bytes queued

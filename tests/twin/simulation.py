@@ -74,7 +74,7 @@ class Port:
 
 
 class Host:
-    """Paced source, receiver and NIC (transport.md sections 1.1 and 6)."""
+    """Paced source, receiver and NIC ("Hosts" in docs/explanation/model.md)."""
 
     def __init__(self, run: Run, node: Node, flows: list[Flow]) -> None:
         self.run, self.node, self.port = run, node, run.ports[node.up[0]]

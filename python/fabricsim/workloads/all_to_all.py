@@ -1,4 +1,4 @@
-"""All-to-all: every host sends to every other, in an order of its own (workloads.md, section 2)."""
+"""All-to-all: every host sends to every other, in an order of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Permutations: every host sends one message and receives one (workloads.md, section 1)."""
+"""Permutations: every host sends one message and receives one (Ofan paper, section 6)."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def derangement(hosts: int, draws: Draws) -> NDArray[np.int64]:
 def inter_pod(pods: int, hosts_per_pod: int, draws: Draws) -> NDArray[np.int64]:
     """Return dst of each host: uniform, in the limit, over the permutations that leave every host's pod.
 
-    Rejection would accept one in e^(hosts_per_pod), so a Markov chain is run (workloads.md, section 1): from the map to
-    the next pod, 20 n ln n swaps of two random hosts' destinations, each made only if both stay inter-pod. They are
-    made in rounds of disjoint pairs, each pair with a coin of its own; a round maps the permitted permutations one to
-    one onto themselves and is as likely as its inverse, so the limit is uniform. Coins that say no are not counted.
+    Rejection would accept one in e^(hosts_per_pod), so a Markov chain is run: from the map to the next pod,
+    20 n ln n swaps of two random hosts' destinations, each made only if both stay inter-pod. They are made in rounds of
+    disjoint pairs, each pair with a coin of its own; a round maps the permitted permutations one to one onto themselves
+    and is as likely as its inverse, so the limit is uniform. Coins that say no are not counted.
     With 3 pods swaps alone do not lead everywhere; they are refused (k-ary trees have an even number of pods).
     """
     if pods < 2 or pods == 3:
