@@ -116,11 +116,8 @@ def _cct_too_short(results: Results) -> list[str]:
 def _links_too_full(results: Results) -> list[str]:
     """Busy time <= the run's time, but for one frame that may still be on the wire at its end.
 
-    A frame's time is rounded to a picosecond, so a frame may weigh up to 1 ps more than its bytes. A run that its time
-    limit cut short is not held to this: a port counts a frame when it comes, and many may be waiting then.
+    A frame's time is rounded to a picosecond, so a frame may weigh up to 1 ps more than its bytes.
     """
-    if results.summary["status"] == "time-limit":
-        return []
     full = results.ports.filter(_excess_ps(results) > 0)
     return [
         f"link {row['from']} to {row['to']} was taken {row['utilisation_fraction']:.6f} of the time"
