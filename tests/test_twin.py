@@ -139,7 +139,22 @@ def draw_messages(draw: random.Random, config: dict[str, Any]) -> dict[str, list
         for target in draw.sample(range(rows), min(rows, draw.randint(1, 4))):
             messages["target_trigger"].append(trigger)
             messages["target_message"].append(target)
+    if messages["dep_message"] or messages["trigger_count"]:
+        tell_apart(messages)
     return messages
+
+
+def tell_apart(messages: dict[str, list[int]]) -> None:
+    """Give equal messages different ranks.
+
+    The engine numbers equal messages by what waits for them (core/src/workload/canonical.rs), which the twin, whose
+    rows stand as they are drawn, does not know; tests/test_engine_orders.py is for that.
+    """
+    known: set[tuple[int, ...]] = set()
+    for row in range(len(messages["src"])):
+        while (what := tuple(messages[name][row] for name in ("src", "start_ps", "rank", "dst", "bytes"))) in known:
+            messages["rank"][row] += 1
+        known.add(what)
 
 
 def compare_drawn(draw: random.Random) -> None:
