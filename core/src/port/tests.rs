@@ -1,0 +1,144 @@
+use super::*;
+use crate::config::{FabricConfig, LastFrame, LinkConfig};
+use crate::link::Incoming;
+
+const FRAME: FrameConfig =
+    FrameConfig { payload_bytes: 938, header_bytes: 62, ack_bytes: 100, gap_bytes: 20, last_frame: LastFrame::Full };
+
+/// The port of leaf 0 towards host 0, at 8 Gb/s: 1 ns a byte, a data frame of 1,000 bytes, an ACK of 100; latency 5 us.
+struct Bench {
+    port: Port,
+    link: Link,
+    consumed: Vec<AtomicU32>,
+    arena: Arena,
+}
+
+impl Bench {
+    fn new(limits: PortLimits) -> Self {
+        let link = LinkConfig { rate_bps: 8_000_000_000, latency_ps: 5_000_000 };
+        let fabric = Fabric::build(&FabricConfig::LeafSpine {
+            leaves: 2,
+            hosts_per_leaf: 1,
+            spines: 1,
+            host_link: link,
+            leaf_spine_link: link,
+            links_down: vec![],
+            links_degraded: vec![],
+        })
+        .unwrap();
+        let port = Port::new(&fabric, fabric.ports_of(2).start, &FRAME, limits, true);
+        let consumed = (0..fabric.ports()).map(|_| AtomicU32::new(0)).collect();
+        Self { port, link: Link::default(), consumed, arena: Arena::default() }
+    }
+
+    fn push(&mut self, now_ns: u64, kind: Kind) {
+        let bytes = if kind == Kind::Data { 1000 } else { 100 };
+        let mut space = Space { consumed: &self.consumed, arena: &mut self.arena };
+        self.port.push(now_ns * 1000, Packet::new(kind, 0, now_ns as u32, 0, 0, bytes), &mut space);
+    }
+
+    /// Arrival times in ns of everything sent, and which packets carry a mark.
+    fn arrivals(&mut self) -> Vec<(u64, bool)> {
+        self.port.close_window(1_000_000_000, &self.link);
+        let mut incoming = Incoming::open(&self.link, 0);
+        std::iter::from_fn(|| incoming.take_before(u64::MAX)).map(|slot| (slot.at / 1000, slot.packet.is_marked())).collect()
+    }
+}
+
+/// Two frames at 0 and one at 500 ns: they start at 0, 1,020 and 2,040 (the gap delays the next frame, not its own) and arrive 6 us after they start.
+#[test]
+fn frames_follow_each_other_with_a_gap() {
+    let mut bench = Bench::new(PortLimits::NONE);
+    for now in [0, 0, 500] {
+        bench.push(now, Kind::Data);
+    }
+    assert_eq!(bench.arrivals(), [(6000, false), (7020, false), (8040, false)]);
+    let tally = bench.port.tally();
+    assert_eq!((tally.bytes, tally.frames, tally.max_queue_bytes), ([3000, 0], [3, 0], 3000));
+    // Stays of 1,000, 2,020 and 2,540 ns, each of 1,000 bytes.
+    assert_eq!(tally.queue_byte_ps, (1000 + 2020 + 2540) * 1000 * 1000);
+}
+
+/// A frame counts in full until its last bit has left, at 1,000 ns: one that comes at 999 finds it, one at 1,000 does not.
+#[test]
+fn the_frame_in_service_counts_in_full() {
+    let mut bench = Bench::new(PortLimits::NONE);
+    bench.push(0, Kind::Data);
+    assert_eq!((bench.port.queued_bytes(999_999), bench.port.queued_bytes(1_000_000)), (1000, 0));
+    bench.push(1000, Kind::Data);
+    assert_eq!(bench.port.tally().max_queue_bytes, 1000);
+    bench.push(1999, Kind::Ack);
+    assert_eq!(bench.port.tally().max_queue_bytes, 1100);
+}
+
+/// Room for 2,500 bytes: the third frame does not fit, an ACK still does, and once the first frame has left another one does.
+#[test]
+fn a_full_buffer_drops_and_counts() {
+    let mut bench = Bench::new(PortLimits { buffer_bytes: 2500, ..PortLimits::NONE });
+    for _ in 0..3 {
+        bench.push(0, Kind::Data);
+    }
+    bench.push(0, Kind::Ack);
+    bench.push(1000, Kind::Data);
+    bench.push(1000, Kind::Data);
+    assert_eq!((bench.port.tally().drops, bench.port.tally().frames), ([2, 0], [3, 1]));
+    assert_eq!(bench.arrivals().len(), 4);
+}
+
+/// Threshold 2,000: three frames at once. The first leaves 3,000 bytes (itself included) and is marked; the second leaves exactly 2,000, which is not
+/// above the threshold. A frame that comes before the second has left (at 2,020 ns) makes it 3,000 after all. ACKs are never marked.
+#[test]
+fn marks_are_decided_when_a_frame_leaves() {
+    let marking = PortLimits { ecn_threshold_bytes: 2000, ..PortLimits::NONE };
+    let mut bench = Bench::new(marking);
+    for _ in 0..3 {
+        bench.push(0, Kind::Data);
+    }
+    assert_eq!(bench.arrivals().iter().map(|&(_, marked)| marked).collect::<Vec<_>>(), [true, false, false]);
+    let mut bench = Bench::new(marking);
+    for now in [0, 0, 0, 2019] {
+        bench.push(now, Kind::Data);
+    }
+    assert_eq!(bench.arrivals().iter().map(|&(_, marked)| marked).collect::<Vec<_>>(), [true, true, false, false]);
+    let mut bench = Bench::new(marking);
+    bench.push(0, Kind::Ack);
+    for _ in 0..3 {
+        bench.push(0, Kind::Data);
+    }
+    assert_eq!(bench.arrivals().iter().map(|&(_, marked)| marked).collect::<Vec<_>>(), [false, true, false, false]);
+    assert_eq!(bench.port.tally().marks, 1);
+}
+
+/// Three frames at once, cut at 1,500 ns: one has left, one is being sent, one waits. Carried: 1,000 bytes; in the queue: 1,000 for 1,000 ns, then
+/// 2,000 more for all 1,500.
+#[test]
+fn a_cut_run_counts_what_has_left() {
+    let mut bench = Bench::new(PortLimits::NONE);
+    for _ in 0..3 {
+        bench.push(0, Kind::Data);
+    }
+    bench.port.cut(1_500_000);
+    let tally = bench.port.tally();
+    assert_eq!((tally.bytes, tally.frames), ([1000, 0], [1, 0]));
+    assert_eq!(tally.queue_byte_ps, (1000 + 2 * 1500) * 1000 * 1000);
+}
+
+/// Many more frames than the ring holds at first, the queue growing all the while: the largest queue is all of them.
+#[test]
+fn long_queues_are_counted_exactly() {
+    let mut bench = Bench::new(PortLimits::NONE);
+    for now in 0..500 {
+        bench.push(now * 100, if now % 3 == 0 { Kind::Ack } else { Kind::Data });
+    }
+    // By brute force: start = max(arrival, end of the last frame and its gap).
+    let (mut free_at, mut lefts, mut largest) = (0, Vec::new(), 0);
+    for now in 0..500 {
+        let bytes = if now % 3 == 0 { 100 } else { 1000 };
+        let left = free_at.max(now * 100) + bytes;
+        free_at = left + 20;
+        lefts.push((left, bytes));
+        largest = largest.max(lefts.iter().filter(|(left, _)| *left > now * 100).map(|(_, bytes)| bytes).sum::<u64>());
+    }
+    assert_eq!(bench.port.tally().max_queue_bytes, largest);
+    assert!(bench.arrivals().iter().map(|&(at, _)| at).eq(lefts.iter().map(|(left, _)| left + 5000)));
+}
