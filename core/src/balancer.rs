@@ -20,8 +20,6 @@ use pinned::Pinned;
 use rsq::Rsq;
 use simple_rr::SimpleRr;
 
-pub use ofan::PortOrder;
-
 /// What a balancer may look at when it decides.
 pub struct Choice<'a> {
     /// When the packet's last bit arrived.

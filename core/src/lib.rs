@@ -20,7 +20,6 @@ mod units;
 mod window;
 mod workload;
 
-pub use balancer::PortOrder;
 pub use config::Config;
 pub use error::Error;
 pub use fabric::{Fabric, Tier};

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// permutations whose w shifts are different cyclic orders (for w = 6, also one that reaches the paper's 30 orders in all). With w = 2 and 3 there
 /// are not enough cyclic orders for that, and any P serves.
 #[derive(Clone, Debug)]
-pub struct PortOrder {
+struct PortOrder {
     uplinks: u32,
     /// P; what lies beyond the uplinks is never asked for.
     basis: [u8; UPLINKS_LIMIT as usize],
@@ -24,7 +24,7 @@ pub struct PortOrder {
 
 impl PortOrder {
     /// The basis for `uplinks` uplinks (1 to 128).
-    pub fn new(uplinks: u32) -> Self {
+    fn new(uplinks: u32) -> Self {
         let mut stream = Stream::new(0, Purpose::Balancer, u64::from(uplinks));
         loop {
             let mut basis = std::array::from_fn(|i| i as u8);
@@ -74,7 +74,7 @@ impl PortOrder {
     }
 
     /// How many different cyclic orders all pointers together can follow.
-    pub fn cyclic_orders(&self) -> usize {
+    fn cyclic_orders(&self) -> usize {
         let firsts = 0..1u32 << self.low_bits();
         let seconds = 0..self.uplinks as u8;
         let cycles = firsts.flat_map(|id1| seconds.clone().map(move |id2| (id1 as u8, id2)));

@@ -68,21 +68,13 @@ impl Worker<'_> {
         self.arena.begin_window();
         let mut report = Report::default();
         for tier in (1..4).rev() {
-            let nodes = self.shares[tier].nodes.clone();
-            for node in nodes.clone() {
-                if context.is_large && node + 1 < nodes.end {
-                    prefetch_inputs(context, node + 1);
-                    self.shares[tier].prefetch_ports(context.fabric, node + 1);
-                }
+            for node in self.shares[tier].nodes.clone() {
+                self.fetch_ahead(context, tier, node + 1);
                 report.hops += self.live_switch(context, tier, node, from, until);
             }
         }
-        let nodes = self.shares[0].nodes.clone();
-        for node in nodes.clone() {
-            if context.is_large && node + 1 < nodes.end {
-                prefetch_inputs(context, node + 1);
-                self.shares[0].prefetch_ports(context.fabric, node + 1);
-            }
+        for node in self.shares[0].nodes.clone() {
+            self.fetch_ahead(context, 0, node + 1);
             let (completed, hops, sent) = self.live_host(context, node, until);
             report.completed += completed;
             report.hops += hops;
@@ -90,6 +82,19 @@ impl Worker<'_> {
         }
         report.signals = std::mem::take(&mut self.signals);
         report
+    }
+
+    /// While one node is handled, what the next will read and write is fetched: at large scale the rings do not fit in any cache.
+    #[inline(always)]
+    fn fetch_ahead(&self, context: &Context<'_>, tier: usize, next: u32) {
+        if !context.is_large || next >= self.shares[tier].nodes.end {
+            return;
+        }
+        for port in context.fabric.ports_of(next) {
+            let link = &context.shared.links[context.fabric.peer[port] as usize];
+            Incoming::open(link, context.shared.consumed[port].load(Ordering::Relaxed)).prefetch_slots();
+        }
+        self.shares[tier].prefetch_ports(context.fabric, next);
     }
 
     fn live_switch(&mut self, context: &Context<'_>, tier: usize, node: u32, from: Ps, until: Ps) -> u64 {
@@ -209,14 +214,5 @@ impl Worker<'_> {
                 port.close_window(now, link);
             }
         }
-    }
-}
-
-/// While one node is handled, what the next will read is fetched: at large scale the rings do not fit in any cache.
-#[inline(always)]
-fn prefetch_inputs(context: &Context<'_>, node: u32) {
-    for port in context.fabric.ports_of(node) {
-        let link = &context.shared.links[context.fabric.peer[port] as usize];
-        Incoming::open(link, context.shared.consumed[port].load(Ordering::Relaxed)).prefetch_slots();
     }
 }
