@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,18 +33,32 @@ def simulate_cached(scenario: Scenario, folder: Path, name: str, progress: Progr
     return results
 
 
-def content_hash(scenario: Scenario, messages: Messages) -> str:
-    """16 hex digits over everything that decides a run's result."""
+def content_hash(scenario: Scenario, messages: Messages | None = None, *more: bytes) -> str:
+    """16 hex digits over everything that decides a run's result, and whatever else is given.
+
+    `messages` may be left out where the scenario decides them: a workload that does not come from a file.
+    """
     digest = sha256(scenario.model_dump_json(exclude={"run": {"threads"}}).encode())
-    for name, column in sorted(messages.to_door().items()):
+    for name, column in sorted(messages.to_door().items()) if messages else ():
         digest.update(name.encode() + column.tobytes())
-    digest.update(_simulator())
+    for part in (_simulator(), *more):
+        digest.update(sha256(part).digest())
     return digest.hexdigest()[:16]
 
 
+# What lies between a scenario and its summary beside the compiled core.
+_SOURCES = (
+    "bounds.py", "checks.py", "frame_times.py", "metrics.py", "run.py", "summary.py", "tables.py",
+    "scenario/core_config.py", "workloads/*.py",
+)  # fmt: skip
+
+
+@cache
 def _simulator() -> bytes:
-    """Return the simulator's identity: its compiled core, which a rebuild may change under the same version."""
+    """Return the simulator's identity: its compiled core and its sources, which may change under the same version."""
     from fabricsim import __version__, _core
 
+    here = Path(__file__).parent
     core = getattr(_core, "__file__", None)
-    return __version__.encode() + (sha256(Path(core).read_bytes()).digest() if core else b"")
+    files = [*([Path(core)] if core else []), *(file for name in _SOURCES for file in sorted(here.glob(name)))]
+    return __version__.encode() + b"".join(sha256(file.read_bytes()).digest() for file in files)

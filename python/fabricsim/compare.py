@@ -137,15 +137,14 @@ def summary_table(runs: pl.DataFrame) -> pl.DataFrame:
     """
     import polars as pl
 
-    measured = [name for name, kind in runs.schema.items() if kind.is_numeric() and name not in RUN_KEYS]
-    columns: list[pl.Expr] = []
-    for name in measured:
-        value = pl.col(name).cast(pl.Float64)
-        columns += [value.mean().alias(f"{name}_mean"), (value.std() / value.count().sqrt()).alias(f"{name}_sem")]
-        if "max_" in name:
-            columns.append(pl.col(name).max().alias(f"{name}_max"))
-    counts = [pl.len().alias("runs_count"), (pl.col("unfinished_count") > 0).sum().alias("unfinished_runs_count")]
-    return runs.group_by("balancer", maintain_order=True).agg(*counts, *columns)
+    from fabricsim.replication import means
+
+    unfinished = runs.group_by("balancer", maintain_order=True).agg(
+        (pl.col("unfinished_count") > 0).sum().alias("unfinished_runs_count")
+    )
+    table = means(runs.drop([name for name in RUN_KEYS if name != "balancer"], strict=False), ["balancer"])
+    counts = ("balancer", "runs_count")
+    return table.select(*counts, unfinished["unfinished_runs_count"], pl.exclude(*counts))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Figures for papers (matplotlib), in one style; pure functions of tables, so that a figure never runs a simulation.
 
-The tables are a comparison's: `table` (one row a balancer), `runs` (one row a run), `fct` (see `fabricsim.compare`).
+The tables are a comparison's: `table` (one row a balancer), `runs` (one row a run), `fct` (see `fabricsim.compare`), or
+a study's (one row a run).
 """
 
 from __future__ import annotations
@@ -8,19 +9,20 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from fabricsim.balancer_style import colours, display_name, style
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, apart for every kind of colour vision; from the eighth on, Tol's muted ones.
-PALETTE = (
-    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#7F7F7F",
-    "#332288", "#999933", "#882255", "#44AA99", "#DDCC77",
-)  # fmt: skip
+__all__ = [
+    "STYLE", "cct_increase", "cdf", "colours", "comparison", "curves", "display_name", "fct_cdf", "log_ticks",
+    "max_queue", "panels", "save", "stages", "style", "svg",
+]  # fmt: skip
 
 STYLE: dict[Any, Any] = {
     "font.size": 9,
@@ -37,13 +39,16 @@ STYLE: dict[Any, Any] = {
     "lines.linewidth": 1.4,
     "errorbar.capsize": 2.5,
     "pdf.fonttype": 42,  # TrueType: editable text, and accepted by publishers
+    "svg.hashsalt": "fabricsim",  # else every drawing names its parts anew
     "savefig.dpi": 200,
 }
 
-
-def colours(balancers: list[str]) -> dict[str, str]:
-    """Give each balancer a colour balancer by its place; after twelve they repeat."""
-    return {name: PALETTE[place % len(PALETTE)] for place, name in enumerate(balancers)}
+# Nothing of when and where a figure was made, so that the same figure is the same file.
+_METADATA: dict[str, dict[str, Any]] = {
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+    ".svg": {"Date": None, "Creator": None},
+}
 
 
 def stages(table: pl.DataFrame) -> list[str]:
@@ -94,8 +99,89 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     files = [stem.with_suffix(".png"), stem.with_suffix(".pdf")]
     with mpl.rc_context(STYLE):
         for file in files:
-            figure.savefig(file, bbox_inches="tight")
+            figure.savefig(file, bbox_inches="tight", metadata=_METADATA[file.suffix])
     return files
+
+
+def svg(figure: Figure) -> str:
+    """Return the figure as SVG, to be put into a page."""
+    from io import StringIO
+
+    import matplotlib as mpl
+
+    text = StringIO()
+    with mpl.rc_context(STYLE):
+        figure.savefig(text, format="svg", bbox_inches="tight", metadata=_METADATA[".svg"])
+    return text.getvalue()[text.getvalue().index("<svg") :]
+
+
+@contextmanager
+def panels(
+    count: int | tuple[int, int], inches: tuple[float, float] = (4.2, 3.2)
+) -> Iterator[tuple[Figure, list[Axes]]]:
+    """Give a figure of `count` panels side by side, or (rows, columns), to draw in; one legend is put under all."""
+    rows, columns = (1, count) if isinstance(count, int) else count
+    with _figure(inches[0] * columns, inches[1] * rows) as figure:
+        axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+        yield figure, axes
+        drawn = [axis.get_legend_handles_labels() for axis in axes]
+        entries = {name: handle for handles, names in drawn for handle, name in zip(handles, names, strict=True)}
+        if entries:
+            # Of points with errors the line is enough.
+            handles = [handle[0] if isinstance(handle, tuple) else handle for handle in entries.values()]
+            width = max(len(name) for name in entries) * 0.07 + 0.45
+            fitting = max(2, min(len(entries), int(figure.get_figwidth() / width)))
+            figure.legend(
+                handles, entries, loc="outside lower center", ncols=fitting, columnspacing=1.2, handlelength=1.6
+            )
+
+
+def log_ticks(axes: Axes, values: Iterable[float], texts: Mapping[float, str] | None = None) -> None:
+    """Make the x axis logarithmic, with ticks at `values` and nowhere else.
+
+    `texts` say what stands at them; by default the numbers. What would stand too close to the one before is left out.
+    """
+    axes.set_xscale("log")
+    ticks = sorted(set(values))
+    shown: list[float] = []
+    for value in ticks:
+        if not shown or value > 1.4 * shown[-1]:
+            shown.append(value)
+    names = [(texts or {}).get(value, f"{value:,g}") if value in shown else "" for value in ticks]
+    axes.set_xticks(ticks, names)
+    axes.set_xticks([], minor=True)
+
+
+def curves(
+    axes: Axes,
+    table: pl.DataFrame,
+    x: str,
+    y: str,
+    *,
+    by: str = "balancer",
+    scale: float = 1,
+    names: Mapping[str, str] | None = None,
+) -> None:
+    """Draw the mean of `y` (times `scale`) against `x` with its SEM, a line for each value of `by` in its own style.
+
+    `table` has a row a run. `names`: what the legend calls a value of `by`; by default a balancer's name in the paper.
+    """
+    import polars as pl
+
+    from fabricsim.replication import means
+
+    points = means(table.select(by, x, y).filter(pl.col(y).is_not_null()), [by, x])
+    lines = [str(name) for name in points[by].unique(maintain_order=True)]
+    points = points.with_columns(pl.col(by).cast(pl.String))
+    for name in lines:
+        line = points.filter(pl.col(by) == name).sort(x)
+        axes.errorbar(
+            line[x].to_list(),
+            (line[f"{y}_mean"] * scale).to_list(),
+            [_value(sem) * scale for sem in line[f"{y}_sem"]],
+            label=(names or {}).get(name) or display_name(name),
+            **{**style(name), "color": colours(lines)[name]},
+        )
 
 
 def _draw_cct_increase(axes: Axes, table: pl.DataFrame, runs: pl.DataFrame) -> None:
@@ -176,13 +262,13 @@ def _single(draw: Any, width: float, *, legend: bool = False) -> Figure:
 
 
 @contextmanager
-def _figure(width: float) -> Iterator[Figure]:
+def _figure(width: float, height: float = 3.4) -> Iterator[Figure]:
     """Make a figure of its own, without pyplot: no global state, no display, safe in threads."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     with mpl.rc_context(STYLE):
-        yield Figure(figsize=(width, 3.4), layout="constrained")
+        yield Figure(figsize=(width, height), layout="constrained")
 
 
 def _column(stage: str, statistic: str) -> str:

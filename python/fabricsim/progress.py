@@ -45,10 +45,10 @@ def run_bar() -> Iterator[Callable[[int, int, int], None]]:
 
 
 @contextmanager
-def many_bar(runs: int) -> Iterator[Callable[[int, float], None]]:
-    """Show a bar for several runs; yields a function of (run's place, share of it done)."""
+def many_bar(runs: int, what: str = "simulating") -> Iterator[Callable[[int, float], None]]:
+    """Show a bar for several runs, with `what` before it; yields a function of (run's place, share of it done)."""
     with _bar() as bar:
-        task = bar.add_task("simulating", total=runs, count=f"0 of {runs} runs")
+        task = bar.add_task(what, total=runs, count=f"0 of {runs} runs")
         shares = [0.0] * runs
 
         def report(place: int, share: float) -> None:

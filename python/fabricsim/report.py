@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from html import escape
 from math import log10
-from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fabricsim import plot, readable
+from fabricsim import html_page, plot, readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     import plotly.graph_objects as go  # type: ignore[import-untyped]
     import polars as pl
 
@@ -29,8 +26,6 @@ RUN_COLUMNS = (
 
 def comparison_page(comparison: Comparison) -> str:
     """Return the whole page as text, with all its JavaScript inside (about 5 MB)."""
-    from importlib.resources import files
-
     from plotly.offline import get_plotlyjs  # type: ignore[import-untyped]
 
     table = comparison.table
@@ -41,19 +36,22 @@ def comparison_page(comparison: Comparison) -> str:
         figures["Largest queue of each stage"] = queue_figure(table)
     if not comparison.fct.is_empty():
         figures["Flow completion times"] = fct_figure(comparison.fct)
-    template = Template(files("fabricsim").joinpath("report.html").read_text(encoding="utf-8"))
-    return template.substitute(
-        title=escape(f"Load balancers compared on {comparison.base.fabric.hosts_count:,} hosts"),
-        what=escape(_what(comparison)),
-        problems=_problems(comparison.problems),
-        table=_balancers_table(table),
-        figures="".join(f"<h2>{escape(title)}</h2>{_embed(figure)}" for title, figure in figures.items()),
-        scenario=escape(comparison.base.model_dump_json(indent=2)),
-        runs=_runs_table(comparison.runs),
-        origin=escape(
-            f"Made by fabricsim {comparison.runs['version'][0]}. Nothing on this page is loaded from a network."
-        ),
-        plotly=get_plotlyjs(),
+    drawn = "".join(f"<h2>{escape(title)}</h2>{_embed(figure)}" for title, figure in figures.items())
+    body = (
+        html_page.scrolled(_balancers_table(table))
+        + html_page.problems(comparison.problems)
+        + "<p>Mean ± standard error of the mean over the runs. A queue counts whole data frames, the one being sent "
+        "included.</p>"
+        + drawn
+        + html_page.folded("The scenario, every default written out", html_page.json(comparison.base))
+        + html_page.folded("Every run", html_page.scrolled(_runs_table(comparison.runs)))
+    )
+    return html_page.page(
+        f"Load balancers compared on {comparison.base.fabric.hosts_count:,} hosts",
+        _what(comparison),
+        body,
+        f"Made by fabricsim {comparison.runs['version'][0]}.",
+        script=f"<script>{get_plotlyjs()}</script>",
     )
 
 
@@ -159,13 +157,6 @@ def _what(comparison: Comparison) -> str:
     )
 
 
-def _problems(problems: Sequence[str]) -> str:
-    if not problems:
-        return ""
-    what = "1 run went wrong" if len(problems) == 1 else f"{len(problems)} runs went wrong"
-    return f'<details><summary>{what}</summary><div class="problems">{escape(chr(10).join(problems))}</div></details>'
-
-
 def _balancers_table(table: pl.DataFrame) -> str:
     names = table["balancer"].to_list()
     body = [
@@ -175,24 +166,11 @@ def _balancers_table(table: pl.DataFrame) -> str:
         )
         for first, *rest in readable.rows(table)
     ]
-    return _html_table(readable.headings(table), body)
+    return html_page.table(readable.headings(table), body)
 
 
 def _runs_table(runs: pl.DataFrame) -> str:
-    body = ([escape(_text(value)) for value in row] for row in runs.select(RUN_COLUMNS).iter_rows())
-    return _html_table(RUN_COLUMNS, body)
-
-
-def _html_table(headings: Iterable[str], body: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
-    rows = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in body)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return html_page.values_table(runs.select(RUN_COLUMNS))
 
 
 def _percent(fractions: pl.Series) -> list[float | None]:

@@ -1,4 +1,4 @@
-"""The command line: `fabricsim run | compare | list | explain | validate | init | convert`.
+"""The command line: `fabricsim run | compare | study | list | explain | validate | init | convert`.
 
 A thin shell over the package. Exit status: 0 done; 1 unfinished, or a physical bound violated; 2 bad input; 130
 interrupted.
@@ -27,6 +27,7 @@ For example:
     fabricsim run --preset ofan-paper
     fabricsim run scenario.toml --set balancer.kind=rsq --json
     fabricsim compare --preset ofan-paper --balancers ofan,pofan:4,rsq --seeds 10
+    fabricsim study ofan/fig06 --tier quick
     fabricsim list balancers
 """
 
@@ -73,11 +74,13 @@ def _app() -> App:
     from fabricsim.cli.discover import explain, list_names
     from fabricsim.cli.files import convert, init, validate
     from fabricsim.cli.run import run
+    from fabricsim.cli.study import study
 
     app = App(name="fabricsim", help=HELP, version=_version, help_format="markdown", suppress_keyboard_interrupt=False)
     commands: tuple[tuple[str, Callable[..., object], str], ...] = (
         ("run", run, "[FILE] [OPTIONS]"),
         ("compare", compare, "[FILE] --balancers LIST [OPTIONS]"),
+        ("study", study, "NAME... [OPTIONS]"),
         ("list", list_names, "[WHAT]"),
         ("explain", explain, "NAME"),
         ("validate", validate, "FILE... [OPTIONS]"),

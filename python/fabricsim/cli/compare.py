@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -46,7 +44,7 @@ def compare(
         fabricsim compare --preset ofan-paper --balancers ofan,drb --out drb
     """
     from fabricsim.cli.scenario_input import read_balancers, read_scenario
-    from fabricsim.cli.terminal import say, show_table
+    from fabricsim.cli.terminal import keep_matplotlib_home, say, show_table
     from fabricsim.compare import compare as run_comparison
     from fabricsim.readable import headings, rows
 
@@ -56,7 +54,7 @@ def compare(
         raise ScenarioError("--workers", workers, "an integer of at least 1")
     base = read_scenario(file, preset, set_ or (), seed, threads)
     chosen = read_balancers(balancers)
-    _keep_matplotlib_home()
+    keep_matplotlib_home()
     comparison = run_comparison(base, chosen, seeds, out, workers=workers, progress=True)
     hosts, runs = f"{base.fabric.hosts_count:,} hosts", "1 seed" if seeds == 1 else f"{seeds} seeds"
     title = f"{base.workload.kind} on a {base.fabric.kind} of {hosts}, {runs}: mean ± standard error"
@@ -67,9 +65,3 @@ def compare(
         # The first in full, of the others a line each: the page has all.
         say(f"fabricsim: {problem if place == 0 else problem.splitlines()[0]}")
     return 1 if comparison.problems else 0
-
-
-def _keep_matplotlib_home() -> None:
-    """Keep the font list that matplotlib writes inside the virtual environment, out of the user's home."""
-    if sys.prefix != sys.base_prefix:
-        os.environ.setdefault("MPLCONFIGDIR", str(Path(sys.prefix) / "cache" / "matplotlib"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,3 +40,9 @@ def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]
         console.print()
         console.print(table)
     print("\n".join(line.rstrip() for line in text.get().splitlines()), end="\n\n")
+
+
+def keep_matplotlib_home() -> None:
+    """Keep the font list that matplotlib writes inside the virtual environment, out of the user's home."""
+    if sys.prefix != sys.base_prefix:
+        os.environ.setdefault("MPLCONFIGDIR", str(Path(sys.prefix) / "cache" / "matplotlib"))
