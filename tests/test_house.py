@@ -11,7 +11,7 @@ MAX_LINES = 250
 
 # A module may use modules of earlier layers and, within its own layer, anything that does not close a circle.
 LAYERS = (
-    ("error", "units", "id", "rng", "packet"),
+    ("error", "units", "id", "rng", "packet", "hash"),
     ("config",),
     ("link", "fabric", "order"),
     ("discipline", "port", "balancer", "spreader", "transport", "workload", "measure"),
@@ -103,14 +103,14 @@ def test_the_layer_checks_find_an_arrow_back_and_a_circle() -> None:
 
 # POfan is Ofan with a parameter, and shares its file; "pinned" is how switches obey a path that a host chose.
 FILE_OF = {"pofan": "ofan"}
-NO_SCHEME = {"pinned", "tests"}
+NO_SCHEME = {"pinned", "everywhere", "in_flight", "tests"}
 
 
 def balancer_lists() -> dict[str, set[str]]:
     """The kinds of balancer as each of the four places has them."""
     from fabricsim import scenario
 
-    config = (CORE / "config.rs").read_text()
+    config = (CORE / "config" / "balancer.rs").read_text()
     enum = re.search(r"pub enum BalancerConfig \{\n(.*?)^\}", config, flags=re.MULTILINE | re.DOTALL)
     assert enum is not None
     variants = re.findall(r"^    ([A-Z]\w*) \{", enum[1], flags=re.MULTILINE)

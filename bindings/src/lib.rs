@@ -158,6 +158,8 @@ fn write_ports<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyD
     ports.set_item("dropped_data_count", collect(py, tallies().map(|tally| tally.drops[0])))?;
     ports.set_item("dropped_control_count", collect(py, tallies().map(|tally| tally.drops[1])))?;
     ports.set_item("marked_count", collect(py, tallies().map(|tally| tally.marks)))?;
+    ports.set_item("lost_data_count", collect(py, tallies().map(|tally| tally.lost[0])))?;
+    ports.set_item("lost_control_count", collect(py, tallies().map(|tally| tally.lost[1])))?;
     Ok(ports)
 }
 
@@ -167,6 +169,8 @@ fn write_totals<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, Py
     totals.set_item("window_ps", output.window)?;
     totals.set_item("windows_count", output.windows_count)?;
     totals.set_item("packet_hops_count", output.packet_hops_count)?;
+    totals.set_item("unroutable_data_count", output.unroutable[0])?;
+    totals.set_item("unroutable_control_count", output.unroutable[1])?;
     totals.set_item("peak_rings_bytes", output.rings_bytes)?;
     totals.set_item("threads", output.threads)?;
     Ok(totals)

@@ -8,19 +8,50 @@ const HOSTS: u32 = 128;
 const STRIDE: u32 = 37;
 const PAYLOAD_BYTES: u64 = 4096;
 
+/// A kind with its usual parameters.
+fn scheme(kind: &str) -> String {
+    let parameters = match kind {
+        "ecmp" => r#", "salts": "per-switch""#,
+        "choice" => r#", "ports_sampled": 2"#,
+        "drill" => r#", "ports_sampled": 2, "ports_remembered": 1"#,
+        "ar" => {
+            r#", "nominal_buffer_bytes": 800000, "level_fractions": [0.05, 0.1, 0.2], "refresh_ps": 100000, "acks": "random""#
+        }
+        "conga" => r#", "dre_interval_ps": 1000000, "dre_gain": 0.2, "aging_ps": 50000000"#,
+        "dlb" => r#", "nominal_buffer_bytes": 800000, "sample_interval_ps": 250000, "load_gain": 0.25"#,
+        "sglb" => {
+            r#", "nominal_buffer_bytes": 800000, "sample_interval_ps": 250000, "load_gain": 0.25,
+               "advertise_interval_ps": 1000000"#
+        }
+        "flowlet" => r#", "gap_ps": 500000"#,
+        "rps" => r#", "entropies": 65536"#,
+        "reps" => {
+            r#", "entropies": 65536, "slots": 8, "explore_packets": 16, "freezing": "on-timeout", "rto_ps": 100000000,
+               "freeze_ps": 10000000000"#
+        }
+        "ethereal" => r#", "split": "bytes", "rto_ps": 100000000"#,
+        "ofan" => r#", "port_order": "xor", "idle_reset_ps": null"#,
+        "pofan" => r#", "port_order": "xor", "idle_reset_ps": null, "ports_per_pipe": 4"#,
+        _ => "",
+    };
+    format!(r#"{{"kind": "{kind}"{parameters}}}"#)
+}
+
 fn config(balancer: &str) -> String {
     let link = r#"{"rate_bps": 800000000000, "latency_ps": 500000}"#;
     format!(
         r#"{{"seed": 1, "threads": 1, "time_limit_ps": 1000000000000,
             "fabric": {{"kind": "fat-tree", "pods": 8, "edges_per_pod": 4, "hosts_per_edge": 4, "aggs_per_pod": 4,
                 "cores_per_agg": 4, "host_link": {link}, "edge_agg_link": {link}, "agg_core_link": {link},
-                "links_down": [], "links_degraded": []}},
+                "links_down": [], "links_degraded": [],
+                "link_events": [], "reconvergence_delay_ps": 0}},
             "frame": {{"payload_bytes": {PAYLOAD_BYTES}, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20,
                 "last_frame": "full"}},
             "port": {{"buffer_bytes": null, "ecn_threshold_bytes": null}},
-            "balancer": {{"kind": "{balancer}"}},
+            "balancer": {}, "deployments": [],
             "transport": {{"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "uniform"}},
-            "measure": {{"queues": true, "trace": false}}}}"#
+            "measure": {{"queues": true, "trace": false}}}}"#,
+        scheme(balancer)
     )
 }
 

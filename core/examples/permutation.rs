@@ -9,25 +9,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let argument = |place: usize, default: &str| arguments.get(place).map_or(default, String::as_str).to_owned();
     let radix: u32 = argument(0, "12").parse()?;
     let packets: u64 = argument(1, "256").parse()?;
-    let balancer = argument(2, "ofan");
+    let balancer = argument(2, "rsq");
     let threads: u32 = argument(3, "1").parse()?;
     let seed: u64 = argument(4, "1").parse()?;
     let acks = argument(5, "per-packet");
     let queues = argument(6, "true");
     let w = radix / 2;
     let link = r#"{"rate_bps": 800000000000, "latency_ps": 500000}"#;
-    let balancer = match balancer.strip_prefix("pofan:") {
-        Some(ports) => format!(r#"{{"kind": "pofan", "ports_per_pipe": {ports}}}"#),
-        None => format!(r#"{{"kind": "{balancer}"}}"#),
-    };
+    // A kind without parameters, or a whole table: '{"kind": "ofan", "port_order": "xor", "idle_reset_ps": null}'.
+    let balancer = if balancer.starts_with('{') { balancer } else { format!(r#"{{"kind": "{balancer}"}}"#) };
     let config = Config::from_json(&format!(
         r#"{{"seed": {seed}, "threads": {threads}, "time_limit_ps": 1000000000000,
             "fabric": {{"kind": "fat-tree", "pods": {radix}, "edges_per_pod": {w}, "hosts_per_edge": {w}, "aggs_per_pod": {w},
                         "cores_per_agg": {w}, "host_link": {link}, "edge_agg_link": {link}, "agg_core_link": {link},
-                        "links_down": [], "links_degraded": []}},
+                        "links_down": [], "links_degraded": [],
+                "link_events": [], "reconvergence_delay_ps": 0}},
             "frame": {{"payload_bytes": 4096, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20, "last_frame": "full"}},
             "port": {{"buffer_bytes": null, "ecn_threshold_bytes": null}},
-            "balancer": {balancer},
+            "balancer": {balancer}, "deployments": [],
             "transport": {{"kind": "paced", "load": 1.0, "acks": "{acks}", "start_jitter": "uniform"}},
             "measure": {{"queues": {queues}, "trace": false}}}}"#
     ))?;
@@ -43,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "{} hosts, {packets} packets, {}: {:?}, CCT {:.5} us, max queue {:.2} frames, {} packet-hops, {:.1} ns each, rings {:.0} MB",
         hosts,
-        argument(2, "ofan"),
+        argument(2, "rsq"),
         output.status,
         cct as f64 / 1e6,
         longest as f64 / 4158.0,

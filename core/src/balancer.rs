@@ -1,27 +1,29 @@
 //! Switch side of load balancing: which uplink a northbound packet takes. Called only when a packet has to go up, when its last bit has arrived.
 
+mod ar;
+mod choice;
+mod conga;
+mod dlb;
+mod drill;
 mod ecmp;
+mod everywhere;
+mod flowlet;
 mod jsq;
 mod ofan;
 mod pinned;
 mod rsq;
+mod sglb;
 mod simple_rr;
 
-use crate::config::BalancerConfig;
-use crate::error::Error;
-use crate::fabric::{Fabric, ValidPorts};
+use crate::fabric::{Reach, ValidPorts};
 use crate::packet::Packet;
 use crate::port::Port;
+use crate::rng::Stream;
 use crate::units::Ps;
-use ecmp::Ecmp;
-use jsq::Jsq;
-use ofan::Ofan;
-use pinned::Pinned;
-use rsq::Rsq;
-use simple_rr::SimpleRr;
+pub use everywhere::everywhere;
 
 /// What a balancer may look at when it decides.
-pub struct Choice<'a> {
+pub struct Decision<'a> {
     /// When the packet's last bit arrived.
     pub now: Ps,
     /// The packet.
@@ -36,63 +38,130 @@ pub struct Choice<'a> {
     pub uplinks: &'a mut [Port],
 }
 
-impl Choice<'_> {
+impl Decision<'_> {
     /// Whether the destination can be reached through this uplink; without failures it can through all.
     #[inline(always)]
     fn allows(&self, port: u16) -> bool {
         self.valid.len() == self.uplinks.len() || self.valid.contains(port)
     }
+
+    /// Bytes that wait or are being sent at an uplink.
+    #[inline(always)]
+    fn queued_bytes(&mut self, port: u16) -> u64 {
+        self.uplinks[usize::from(port)].queued_bytes(self.now)
+    }
+
+    /// The packet's flow, told apart from the flow of ACKs that has the same number.
+    #[inline(always)]
+    fn flow_class(&self) -> u64 {
+        u64::from(self.packet.flow()) << 1 | self.packet.class() as u64
+    }
 }
 
 /// A scheme at one switch.
 pub trait Balancer {
-    /// The uplink for this packet, one of `choice.valid`.
-    fn pick(&mut self, choice: Choice<'_>) -> u16;
+    /// The uplink for this packet, one of `decision.valid`.
+    fn pick(&mut self, decision: Decision<'_>) -> u16;
+}
+
+/// A scheme that sees every packet of its switch, in both directions and in order of time, and may write into its path field.
+pub trait Watchful {
+    /// Time has come to `now`: every packet before it is in its port, down ports first in `ports`.
+    fn advance(&mut self, now: Ps, reach: Reach<'_>, ports: &mut [Port]);
+
+    /// The uplink for this packet, one of `decision.valid`. `packet` is what will be sent.
+    fn climb(&mut self, decision: Decision<'_>, packet: &mut Packet) -> u16;
+
+    /// A packet that came in through `ingress` goes down through `egress`.
+    fn descend(&mut self, now: Ps, packet: &mut Packet, ingress: u32, egress: u32);
 }
 
 /// The closed set of schemes. Matched once a batch, so that the loop over packets is compiled for each scheme.
 #[derive(Debug)]
 pub enum SwitchBalancer {
     /// Hash of flow and entropy value; also what a host that sprays relies on.
-    Ecmp(Ecmp),
+    Ecmp(ecmp::Ecmp),
     /// One pointer.
-    SimpleRr(SimpleRr),
+    SimpleRr(simple_rr::SimpleRr),
     /// Shortest queue.
-    Jsq(Jsq),
+    Jsq(jsq::Jsq),
     /// Random uplink.
-    Rsq(Rsq),
+    Rsq(rsq::Rsq),
+    /// Shortest of a few queues.
+    Choice(choice::Choice),
+    /// Shortest of a few queues and of the best seen last.
+    Drill(drill::Drill),
+    /// Quantised queues.
+    Ar(ar::Ar),
+    /// Local quality bands.
+    Dlb(dlb::Dlb),
+    /// A random uplink a burst.
+    Flowlet(flowlet::Flowlet),
     /// The path that the host chose.
-    Pinned(Pinned),
+    Pinned(pinned::Pinned),
     /// A pointer a destination.
-    Ofan(Ofan),
+    Ofan(ofan::Ofan),
+    /// A pointer a destination, which starts at the shortest queue.
+    DynamicOfan(ofan::DynamicOfan),
+    /// Least congested path.
+    Conga(conga::Conga),
+    /// Quality bands of whole paths.
+    Sglb(sglb::Sglb),
+}
+
+/// Something to be done with the scheme of a switch, whichever it is.
+pub trait Visit {
+    /// With one that sees northbound packets only.
+    fn balancer(&mut self, scheme: &mut impl Balancer);
+    /// With one that sees all packets.
+    fn watchful(&mut self, scheme: &mut impl Watchful);
 }
 
 impl SwitchBalancer {
-    /// The scheme's state at every switch of the fabric, from the first edge on, drawn from the run's streams.
-    ///
-    /// # Errors
-    /// [`Error::Value`] when a parameter is out of range.
-    pub fn everywhere(config: BalancerConfig, fabric: &Fabric, seed: u64) -> Result<Vec<Self>, Error> {
-        let ports_per_pipe = match config {
-            BalancerConfig::Pofan { ports_per_pipe: 0 } => {
-                return Err(Error::value("balancer.ports_per_pipe", 0, "at least 1"));
-            }
-            BalancerConfig::Pofan { ports_per_pipe } => ports_per_pipe,
-            _ => u32::MAX,
-        };
-        let mut plans = ofan::Plans::new(ports_per_pipe);
-        let at = |node| match config {
-            // A core never chooses; it is given the scheme without state.
-            _ if fabric.switch(node).up == 0 => Self::Pinned(Pinned::new(fabric, node)),
-            BalancerConfig::Ecmp {} | BalancerConfig::Rps {} => Self::Ecmp(Ecmp::new(node, seed)),
-            BalancerConfig::SimpleRr {} => Self::SimpleRr(SimpleRr::new(fabric, node, seed)),
-            BalancerConfig::Jsq {} => Self::Jsq(Jsq::new(node, seed)),
-            BalancerConfig::Rsq {} => Self::Rsq(Rsq::new(node, seed)),
-            BalancerConfig::Drb {} => Self::Pinned(Pinned::new(fabric, node)),
-            BalancerConfig::Ofan {} | BalancerConfig::Pofan { .. } => Self::Ofan(plans.ofan(fabric, node, seed)),
-        };
-        Ok((fabric.hosts()..fabric.tiers[3].end).map(at).collect())
+    /// Does it.
+    #[inline(always)]
+    pub fn visit(&mut self, visit: &mut impl Visit) {
+        match self {
+            Self::Ecmp(scheme) => visit.balancer(scheme),
+            Self::SimpleRr(scheme) => visit.balancer(scheme),
+            Self::Jsq(scheme) => visit.balancer(scheme),
+            Self::Rsq(scheme) => visit.balancer(scheme),
+            Self::Choice(scheme) => visit.balancer(scheme),
+            Self::Drill(scheme) => visit.balancer(scheme),
+            Self::Ar(scheme) => visit.balancer(scheme),
+            Self::Dlb(scheme) => visit.balancer(scheme),
+            Self::Flowlet(scheme) => visit.balancer(scheme),
+            Self::Pinned(scheme) => visit.balancer(scheme),
+            Self::Ofan(scheme) => visit.balancer(scheme),
+            Self::DynamicOfan(scheme) => visit.balancer(scheme),
+            Self::Conga(scheme) => visit.watchful(scheme),
+            Self::Sglb(scheme) => visit.watchful(scheme),
+        }
     }
+
+    /// Whether it has to see all packets.
+    #[inline(always)]
+    pub fn is_watchful(&self) -> bool {
+        matches!(self, Self::Conga(_) | Self::Sglb(_))
+    }
+}
+
+/// The cheapest of some ports, a uniformly random one among equals.
+#[inline(always)]
+fn cheapest(ports: &[u16], stream: &mut Stream, mut cost: impl FnMut(u16) -> u64) -> u16 {
+    let mut best = [0u16; crate::fabric::UPLINKS_LIMIT as usize];
+    let (mut ties, mut least) = (0, u64::MAX);
+    for &port in ports {
+        let cost = cost(port);
+        if cost < least {
+            (ties, least) = (0, cost);
+        }
+        if cost == least {
+            best[ties] = port;
+            ties += 1;
+        }
+    }
+    if ties == 1 { best[0] } else { best[stream.below(ties as u64) as usize] }
 }
 
 #[cfg(test)]

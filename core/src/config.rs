@@ -1,6 +1,9 @@
 //! Strict mirror of the Python models: no defaults, unknown fields refused. The contract stands in bindings/README.md.
 
+mod balancer;
+
 use crate::{error::Error, units::Ps};
+pub use balancer::{ArAcks, BalancerConfig, Freezing, PortOrderKind, Salts, Split};
 use serde::Deserialize;
 
 /// One run, as the door receives it.
@@ -21,6 +24,8 @@ pub struct Config {
     pub port: PortConfig,
     /// Who chooses the path.
     pub balancer: BalancerConfig,
+    /// Switches that run another balancer.
+    pub deployments: Vec<Deployment>,
     /// What hosts do.
     pub transport: TransportConfig,
     /// What is recorded.
@@ -54,6 +59,38 @@ pub struct DegradedLink {
     pub rate_bps: u64,
 }
 
+/// A link that goes down or comes up in mid-run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkEvent {
+    /// When.
+    pub at_ps: Ps,
+    /// Both ends, by node name.
+    pub link: (String, String),
+    /// What becomes of it.
+    pub state: LinkState,
+}
+
+/// Whether a link works.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkState {
+    /// It does not.
+    Down,
+    /// It does.
+    Up,
+}
+
+/// Switches that run another balancer than the rest.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deployment {
+    /// By node name.
+    pub switches: Vec<String>,
+    /// What they run.
+    pub balancer: BalancerConfig,
+}
+
 /// The fabric's kind and dimensions.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -80,6 +117,10 @@ pub enum FabricConfig {
         links_down: Vec<(String, String)>,
         /// Links that are slower from the start.
         links_degraded: Vec<DegradedLink>,
+        /// Links that change in mid-run.
+        link_events: Vec<LinkEvent>,
+        /// From an event to the moment from which all switches route around it.
+        reconvergence_delay_ps: Ps,
     },
     /// Two levels: every leaf is wired to every spine.
     LeafSpine {
@@ -97,6 +138,10 @@ pub enum FabricConfig {
         links_down: Vec<(String, String)>,
         /// Links that are slower from the start.
         links_degraded: Vec<DegradedLink>,
+        /// Links that change in mid-run.
+        link_events: Vec<LinkEvent>,
+        /// From an event to the moment from which all switches route around it.
+        reconvergence_delay_ps: Ps,
     },
 }
 
@@ -134,31 +179,6 @@ pub struct PortConfig {
     pub buffer_bytes: Option<u64>,
     /// Mark data that leaves more than this many bytes behind, itself included; none = no marking.
     pub ecn_threshold_bytes: Option<u64>,
-}
-
-/// Who chooses the path.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum BalancerConfig {
-    /// Hash per flow.
-    Ecmp {},
-    /// One pointer a switch.
-    SimpleRr {},
-    /// Join the shortest queue.
-    Jsq {},
-    /// Random switch queue.
-    Rsq {},
-    /// Random packet spraying from the host.
-    Rps {},
-    /// Digit-reversal bouncing.
-    Drb {},
-    /// One pointer a destination switch.
-    Ofan {},
-    /// Ofan with one pointer set a pipe.
-    Pofan {
-        /// Down-facing ports that share a pipe.
-        ports_per_pipe: u32,
-    },
 }
 
 /// What hosts do.

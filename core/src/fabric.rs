@@ -9,14 +9,16 @@ mod builder;
 mod fat_tree;
 mod leaf_spine;
 mod named_links;
+mod schedule;
 mod valid;
 
 use crate::config::FabricConfig;
 use crate::error::Error;
 use crate::units::Ps;
 pub use address::Addressing;
+pub use schedule::Change;
 use std::ops::Range;
-pub use valid::{Reach, UPLINKS_LIMIT, ValidPorts};
+pub use valid::{Reach, Routes, UPLINKS_LIMIT, ValidPorts};
 
 /// Level of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,14 +73,16 @@ pub struct Fabric {
     pub rate_bps: Vec<u64>,
     /// Latency of each port's link.
     pub latency: Vec<Ps>,
-    /// Whether the link works.
+    /// Whether the link works at the start.
     pub alive: Vec<bool>,
     /// Shapes of the switches, from the first edge on.
     pub switches: Vec<SwitchShape>,
     /// How hosts are addressed.
     pub addressing: Addressing,
-    /// Working uplinks towards each destination.
-    valid: valid::ValidTable,
+    /// Working uplinks towards each destination: at the start, and after each change of routing.
+    pub routes: Vec<Routes>,
+    /// What happens to links in mid-run, in order of time.
+    pub changes: Vec<Change>,
 }
 
 impl Fabric {
@@ -87,15 +91,16 @@ impl Fabric {
     /// # Errors
     /// [`Error::Value`] for dimensions of zero or beyond the limits, rates and latencies out of range, unknown or repeated links.
     pub fn build(config: &FabricConfig) -> Result<Self, Error> {
-        let (mut fabric, links_down, links_degraded) = match config {
-            FabricConfig::FatTree { links_down, links_degraded, .. } => (fat_tree::build(config)?, links_down, links_degraded),
-            FabricConfig::LeafSpine { links_down, links_degraded, .. } => {
-                (leaf_spine::build(config)?, links_down, links_degraded)
-            }
+        let mut fabric = match config {
+            FabricConfig::FatTree { .. } => fat_tree::build(config)?,
+            FabricConfig::LeafSpine { .. } => leaf_spine::build(config)?,
         };
+        let (FabricConfig::FatTree { links_down, links_degraded, link_events, reconvergence_delay_ps, .. }
+        | FabricConfig::LeafSpine { links_down, links_degraded, link_events, reconvergence_delay_ps, .. }) = config;
         fabric.degrade(links_degraded)?;
         fabric.take_down(links_down)?;
-        fabric.valid = valid::ValidTable::compute(&fabric);
+        fabric.routes = vec![Routes::compute(&fabric, &fabric.alive)];
+        fabric.plan_changes(link_events, *reconvergence_delay_ps)?;
         Ok(fabric)
     }
 
@@ -129,19 +134,19 @@ impl Fabric {
         &self.switches[(node - self.hosts()) as usize]
     }
 
-    /// Uplinks of a switch through which `key` can be reached.
-    pub fn valid_ports(&self, node: u32, key: u32) -> &ValidPorts {
-        self.reach(node).of(key)
-    }
-
-    /// The valid uplinks of a switch towards each key.
-    pub fn reach(&self, node: u32) -> Reach<'_> {
-        self.valid.reach((node - self.tiers[0].end) as usize)
-    }
-
     /// The edge switch of a host.
     pub fn edge_of(&self, host: u32) -> u32 {
         self.port_node[self.peer[self.port_base[host as usize] as usize] as usize]
+    }
+
+    /// Equal-cost paths from one edge switch to another when all links work.
+    pub fn paths_between(&self, edge: u32, other: u32) -> u32 {
+        let pod = |edge: u32| self.switch(edge).prefix >> self.addressing.edge_bits();
+        match edge {
+            _ if edge == other => 1,
+            _ if self.is_three_level() && pod(edge) != pod(other) => self.switch(edge).up * self.switch(self.tiers[2].start).up,
+            _ => self.switch(edge).up,
+        }
     }
 
     /// The smallest latency of any link: the longest window, and the delay of a dependency across hosts.

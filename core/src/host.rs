@@ -3,46 +3,20 @@
 //! *Source*: Ofan paper, section 2.2 and appendix A; the choices that it leaves open stand in docs/explanation/model.md. One data frame may start every `Td' / load`; round robin over flows, one frame a turn; data and ACKs
 //! alternate strictly when both wait; the frame is built when it is sent; an ACK is ready as soon as its data packet has arrived whole.
 
+mod rules;
+
 use crate::config::{Acks, Config, StartJitter, TransportConfig};
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, Routes};
 use crate::link::Incoming;
 use crate::packet::{Kind, Packet, Slot};
 use crate::port::{Port, Space};
 use crate::rng::{Purpose, Stream};
-use crate::spreader::Spreader;
+use crate::spreader::{Outgoing, Spreader};
 use crate::units::{NEVER, Ps};
 use crate::workload::{Effect, Event, ReceiveFlow, SendFlow, Workload};
+pub use rules::HostRules;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-
-/// What all hosts of a run share.
-#[derive(Clone, Copy, Debug)]
-pub struct HostRules {
-    full_frame: u32,
-    ack_frame: u32,
-    load: f64,
-    acks: Acks,
-    /// Delay of a dependency across hosts.
-    signal_latency: Ps,
-}
-
-impl HostRules {
-    /// Takes the rules from a checked configuration.
-    pub fn new(config: &Config, fabric: &Fabric) -> Self {
-        let TransportConfig::Paced { load, acks, .. } = config.transport;
-        Self {
-            full_frame: config.frame.header_bytes + config.frame.payload_bytes,
-            ack_frame: config.frame.ack_bytes,
-            load,
-            acks,
-            signal_latency: fabric.smallest_latency(),
-        }
-    }
-
-    fn pacing(&self, port: &Port, bytes: u32) -> Ps {
-        (port.occupancy(bytes) as f64 / self.load).round() as Ps
-    }
-}
 
 /// One host.
 #[derive(Debug)]
@@ -73,6 +47,9 @@ struct PendingAck {
     address: u32,
     flow: u32,
     psn: u32,
+    /// Path field of the data packet, and whether it was marked.
+    path: u16,
+    is_marked: bool,
 }
 
 /// Effects that leave the host: they take one link latency.
@@ -84,6 +61,8 @@ pub struct HostSurroundings<'a, 'space> {
     pub rules: &'a HostRules,
     /// The fabric.
     pub fabric: &'a Fabric,
+    /// What routing knows of it.
+    pub routes: &'a Routes,
     /// The graph of dependencies.
     pub workload: &'a Workload,
     /// The host's NIC.
@@ -105,13 +84,14 @@ pub struct HostSurroundings<'a, 'space> {
 impl Host {
     /// Host number `host`, with its start jitter drawn.
     pub fn new(config: &Config, fabric: &Fabric, workload: &mut Workload, host: u32, port: &Port, rules: &HostRules) -> Self {
-        let TransportConfig::Paced { start_jitter, .. } = config.transport;
+        let TransportConfig::Paced { start_jitter, acks, .. } = config.transport;
         let full_interval = rules.pacing(port, rules.full_frame);
         let draw = |purpose, n: u64| Stream::new(config.seed, purpose, u64::from(host)).below(n);
         let jitter = match start_jitter {
             StartJitter::Uniform => draw(Purpose::Jitter, full_interval),
             StartJitter::None => 0,
         };
+        let spreader = Spreader::new(config.balancer, acks, fabric, workload, host, config.seed);
         let flows = workload.sent_by(host as usize);
         let mut waiting = Vec::new();
         for flow in flows.clone() {
@@ -123,7 +103,7 @@ impl Host {
         }
         let next_ready_at = waiting.iter().map(|&Reverse((at, _))| at).min().unwrap_or(NEVER);
         Self {
-            spreader: Spreader::new(config.balancer, fabric, host, config.seed),
+            spreader,
             live: VecDeque::new(),
             next_ready_at,
             waiting: waiting.into(),
@@ -186,7 +166,14 @@ impl Host {
                 flow.last_at = at;
                 let (is_complete, send_slot) = (flow.received == flow.packets, flow.send_slot);
                 if around.rules.acks == Acks::PerPacket {
-                    let ack = PendingAck { ready_at: at, address: flow.address, flow: send_slot, psn: packet.psn() };
+                    let ack = PendingAck {
+                        ready_at: at,
+                        address: flow.address,
+                        flow: send_slot,
+                        psn: packet.psn(),
+                        path: packet.path(),
+                        is_marked: packet.is_marked(),
+                    };
                     self.acks.push_back(ack);
                     self.ack_at = self.ack_at.min(at);
                 }
@@ -196,7 +183,9 @@ impl Host {
                 is_complete && around.rules.acks == Acks::Off
             }
             Kind::Ack => {
-                let flow = &mut around.send[(packet.flow() - around.send_base) as usize];
+                let own = (packet.flow() - around.send_base) as usize;
+                self.spreader.acked(own, packet.psn(), packet.is_marked(), at);
+                let flow = &mut around.send[own];
                 flow.acked += 1;
                 let is_complete = flow.acked == flow.packets;
                 if is_complete {
@@ -256,7 +245,8 @@ impl Host {
     #[inline(always)]
     fn send_data(&mut self, now: Ps, around: &mut HostSurroundings<'_, '_>) {
         let Some(&number) = self.live.front() else { return };
-        let flow = &mut around.send[(number - around.send_base) as usize];
+        let own = (number - around.send_base) as usize;
+        let flow = &mut around.send[own];
         let psn = flow.sent;
         if psn == 0 {
             flow.started_at = now;
@@ -264,8 +254,9 @@ impl Host {
         flow.sent += 1;
         let is_last = flow.sent == flow.packets;
         let bytes = if is_last { flow.last_frame } else { around.rules.full_frame };
-        let path = self.spreader.path(around.fabric, flow.address, Kind::Data as usize);
-        let packet = Packet::new(Kind::Data, flow.receive_slot, psn, flow.address, path, bytes);
+        let (fabric, routes, address) = (around.fabric, around.routes, flow.address);
+        let (path, bytes) = self.spreader.data(Outgoing { now, fabric, routes, flow: own, psn, address, bytes });
+        let packet = Packet::new(Kind::Data, flow.receive_slot, psn, address, path, bytes);
         if is_last || self.live.len() > 1 {
             self.live.pop_front();
             if !is_last {
@@ -283,8 +274,12 @@ impl Host {
     fn send_ack(&mut self, now: Ps, around: &mut HostSurroundings<'_, '_>) {
         let Some(ack) = self.acks.pop_front() else { return };
         self.ack_at = self.acks.front().map_or(NEVER, |ack| ack.ready_at);
-        let path = self.spreader.path(around.fabric, ack.address, Kind::Ack as usize);
-        let packet = Packet::new(Kind::Ack, ack.flow, ack.psn, ack.address, path, around.rules.ack_frame);
+        let path = self.spreader.ack(around.fabric, around.routes, ack.address, ack.path);
+        let mut packet = Packet::new(Kind::Ack, ack.flow, ack.psn, ack.address, path, around.rules.ack_frame);
+        // RFC 3168: the receiver echoes what it has seen.
+        if ack.is_marked {
+            packet.mark();
+        }
         self.sent_data_last = false;
         around.port.send(now, packet, around.space);
     }

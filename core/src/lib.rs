@@ -6,6 +6,7 @@ mod balancer;
 pub mod config;
 mod error;
 mod fabric;
+mod hash;
 mod host;
 mod link;
 mod measure;

@@ -95,6 +95,12 @@ impl Producer {
         unsafe { (*self.slots.add((number & self.mask) as usize)).packet.mark() }
     }
 
+    /// Takes back the last `count` slots pushed, none of which has arrived anywhere. Between windows only: then no consumer is looking.
+    pub fn take_back(&mut self, count: u32, link: &Link) {
+        self.end = self.end.wrapping_sub(count);
+        self.publish(link);
+    }
+
     /// Frees or adds space. `needed_from` is the first slot that the port itself still needs; `consumed` is how far the consumer got.
     /// The first ring has 2^`first_bits` slots (at least 8).
     #[cold]

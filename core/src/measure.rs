@@ -115,6 +115,8 @@ pub struct Output {
     pub windows_count: u64,
     /// Packets that crossed a link.
     pub packet_hops_count: u64,
+    /// Packets at switches that had no valid uplink for them, by size class.
+    pub unroutable: [u64; 2],
     /// Bytes of all rings at the end (they never shrink).
     pub rings_bytes: u64,
     /// Threads used.

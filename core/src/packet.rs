@@ -72,6 +72,12 @@ impl Packet {
         (self.head >> PATH_SHIFT) as u16
     }
 
+    /// Writes the path field, which a switch may use to tell other switches something.
+    #[inline(always)]
+    pub fn set_path(&mut self, path: u16) {
+        self.head = self.head & !(0xFFFF << PATH_SHIFT) | u64::from(path) << PATH_SHIFT;
+    }
+
     /// Frame size without the gap.
     #[inline(always)]
     pub fn bytes(self) -> u32 {
@@ -96,8 +102,8 @@ impl Packet {
         self.head |= 1 << CE_SHIFT;
     }
 
-    /// Whether Congestion Experienced is set.
-    #[cfg(test)]
+    /// Whether Congestion Experienced is set; in an ACK, whether it was in the data packet.
+    #[inline(always)]
     pub fn is_marked(self) -> bool {
         self.head >> CE_SHIFT & 1 == 1
     }

@@ -4,6 +4,8 @@
 //! *Source*: docs/explanation/engine.md and model.md: drop-tail and occupancy by bytes without the gap, the frame in service counted in full
 //! until its last bit leaves; step marking at dequeue with the departing frame included.
 
+mod taking_back;
+
 use crate::config::FrameConfig;
 use crate::fabric::{Fabric, Tier};
 use crate::link::{Arena, Link, Producer, prefetch_for_write};
@@ -50,6 +52,8 @@ pub struct PortTally {
     pub drops: [u64; 2],
     /// Data frames marked.
     pub marks: u64,
+    /// Frames lost on a dead link by size class.
+    pub lost: [u64; 2],
 }
 
 /// The sending side of a link. What every packet touches comes first.
@@ -64,8 +68,10 @@ pub struct Port {
     queue_bytes: u64,
     /// First frame that may still be in the queue.
     cursor: u32,
+    /// Whether arrivals have to be looked at: the buffer is limited, frames are marked, or the link is down.
     has_limits: bool,
     observes: bool,
+    is_dead: bool,
     ring: Producer,
     /// Largest queue so far. It stands here and not in the tally so that a push touches two cache lines, not three.
     largest_queue_bytes: u64,
@@ -89,6 +95,7 @@ impl Port {
             cursor: 0,
             has_limits: !limits.is_none(),
             observes,
+            is_dead: false,
             ring: Producer::default(),
             largest_queue_bytes: 0,
             tally: PortTally::default(),
@@ -101,6 +108,17 @@ impl Port {
     /// Time that a frame and its gap occupy the transmitter.
     pub fn occupancy(&self, bytes: u32) -> Ps {
         self.pace.time(bytes) + self.gap
+    }
+
+    /// Time that the link needs for these bytes, without gaps.
+    pub fn busy_time(&self, bytes: u64) -> Ps {
+        const PIECE: u64 = 1 << 20;
+        bytes / PIECE * self.pace.time(PIECE as u32) + self.pace.time((bytes % PIECE) as u32)
+    }
+
+    /// Bytes accepted so far, whether sent or not.
+    pub fn accepted_bytes(&self) -> u64 {
+        self.tally.bytes[0] + self.tally.bytes[1]
     }
 
     /// Bytes that wait or are being sent at `now`.
@@ -236,6 +254,10 @@ impl Port {
     #[inline(never)]
     fn is_dropped(&mut self, now: Ps, bytes: u32, class: usize) -> bool {
         self.advance_and_mark(now);
+        if self.is_dead {
+            self.tally.lost[class] += 1;
+            return true;
+        }
         let overflows = self.queue_bytes + u64::from(bytes) > self.limits.buffer_bytes;
         self.tally.drops[class] += u64::from(overflows);
         overflows
@@ -262,26 +284,6 @@ impl Port {
     pub fn prefetch(&self) {
         for line in 0..size_of::<Self>() / 64 {
             prefetch_for_write(std::ptr::from_ref(self).cast::<u8>().wrapping_add(line * 64));
-        }
-    }
-
-    /// The run was cut at `end`: takes out of the tally what has not left by then.
-    pub fn cut(&mut self, end: Ps) {
-        let horizon = end + self.latency;
-        // What has not left has not been consumed either, so it is all in the ring.
-        let sent = (self.tally.frames[0] + self.tally.frames[1]).min(u64::from(self.ring.size()));
-        for back in 1..=sent as u32 {
-            let number = self.ring.end().wrapping_sub(back);
-            let &Slot { at, packet } = self.ring.slot(number);
-            if at <= horizon {
-                return;
-            }
-            let (bytes, class) = (packet.bytes(), packet.class());
-            self.tally.bytes[class] -= u64::from(bytes);
-            self.tally.frames[class] -= 1;
-            if self.observes {
-                self.tally.queue_byte_ps -= u128::from(at - horizon) * u128::from(bytes);
-            }
         }
     }
 

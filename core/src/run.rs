@@ -1,10 +1,11 @@
 //! The straight line of one run.
 
-use crate::config::Config;
+use crate::config::{BalancerConfig, Config};
 use crate::error::Error;
 use crate::fabric::Fabric;
 use crate::measure::{Output, Progress};
 use crate::packet::FRAME_LIMIT;
+use crate::spreader;
 use crate::units::{BytePace, Ps};
 use crate::window::Engine;
 use crate::workload::{Messages, Workload};
@@ -15,10 +16,15 @@ use crate::workload::{Messages, Workload};
 /// [`Error`] for bad input, and [`Error::Interrupted`] when `watch` says so.
 pub fn run(config: &Config, messages: &Messages, watch: &mut (dyn FnMut(Progress) -> bool + Send)) -> Result<Output, Error> {
     check(config)?;
+    spreader::check(config.balancer)?;
     let fabric = Fabric::build(&config.fabric)?;
     let crate::config::TransportConfig::Paced { acks, .. } = config.transport;
     check_shortest_frame(config, &fabric)?;
-    let workload = Workload::new(messages, &fabric, &config.frame, acks)?;
+    let split = match config.balancer {
+        BalancerConfig::Ethereal { split, .. } => Some(split),
+        _ => None,
+    };
+    let workload = Workload::new(messages, &fabric, &config.frame, acks, split)?;
     Engine::new(config, fabric, workload)?.run(watch)
 }
 

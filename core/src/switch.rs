@@ -1,6 +1,6 @@
 //! A switch: takes what its links deliver in a window, in order of time, and hands each packet to an egress port.
 
-use crate::balancer::{Balancer, Choice, SwitchBalancer};
+use crate::balancer::{Balancer, Decision, SwitchBalancer, Visit, Watchful};
 use crate::fabric::{Reach, SwitchShape};
 use crate::link::Incoming;
 use crate::order::{BATCH_LIMIT, Key, Order, TieSalt};
@@ -116,9 +116,13 @@ impl Agenda {
         self.packets.len()
     }
 
-    /// Sends every packet on its way, in order.
+    /// Sends every packet on its way, in order. Returns the packets for which no uplink was left, by size class.
     #[inline(always)]
-    pub fn work_off(&mut self, window: Ps, around: &mut SwitchSurroundings<'_, '_>) {
+    pub fn work_off(&mut self, until: Ps, around: &mut SwitchSurroundings<'_, '_>) -> [u64; 2] {
+        let window = until - self.window_start;
+        if around.scheme.is_watchful() {
+            return self.work_off_in_order(until, around);
+        }
         let (down_ports, uplinks) = around.ports.split_at_mut(around.shape.down as usize);
         let moment = Moment { window_start: self.window_start, packets: &self.packets };
         for &key in self.down.sort(self.window_start, window, around.salts) {
@@ -128,17 +132,31 @@ impl Agenda {
         }
         let keys = self.up.sort(self.window_start, window, around.salts);
         if keys.is_empty() {
-            return;
+            return [0; 2];
         }
-        let mut climb = Climb { moment, keys, shape: around.shape, reach: around.reach, uplinks, space: around.space };
-        match around.scheme {
-            SwitchBalancer::Ecmp(scheme) => climb.with(scheme),
-            SwitchBalancer::SimpleRr(scheme) => climb.with(scheme),
-            SwitchBalancer::Jsq(scheme) => climb.with(scheme),
-            SwitchBalancer::Rsq(scheme) => climb.with(scheme),
-            SwitchBalancer::Pinned(scheme) => climb.with(scheme),
-            SwitchBalancer::Ofan(scheme) => climb.with(scheme),
-        }
+        let mut climb =
+            Climb { moment, keys, shape: around.shape, reach: around.reach, uplinks, space: around.space, stranded: [0; 2] };
+        around.scheme.visit(&mut climb);
+        climb.stranded
+    }
+
+    /// The same for a scheme that has to see both directions: one list, one loop.
+    #[cold]
+    fn work_off_in_order(&mut self, until: Ps, around: &mut SwitchSurroundings<'_, '_>) -> [u64; 2] {
+        self.up.keys.append(&mut self.down.keys);
+        let moment = Moment { window_start: self.window_start, packets: &self.packets };
+        let mut watch = Watch {
+            moment,
+            keys: self.up.sort(self.window_start, until - self.window_start, around.salts),
+            until,
+            shape: around.shape,
+            reach: around.reach,
+            ports: around.ports,
+            space: around.space,
+            stranded: [0; 2],
+        };
+        around.scheme.visit(&mut watch);
+        watch.stranded
     }
 }
 
@@ -167,18 +185,91 @@ struct Climb<'a, 'space> {
     reach: Reach<'a>,
     uplinks: &'a mut [Port],
     space: &'a mut Space<'space>,
+    stranded: [u64; 2],
 }
 
-impl Climb<'_, '_> {
-    fn with(&mut self, scheme: &mut impl Balancer) {
+impl Visit for Climb<'_, '_> {
+    // A loop of its own for each scheme: together in one function they would be short of registers.
+    #[inline(never)]
+    fn balancer(&mut self, scheme: &mut impl Balancer) {
         for &key in self.keys {
             let (now, packet) = self.moment.of(key);
             let destination = packet.address() >> self.shape.prefix_shift;
             let valid = self.reach.of(destination);
+            if valid.is_empty() {
+                self.stranded[packet.class()] += 1;
+                continue;
+            }
             let uplinks = &mut *self.uplinks;
-            let choice = Choice { now, packet, key: destination, ingress: key.ingress(), valid, uplinks };
-            let egress = usize::from(scheme.pick(choice));
+            let decision = Decision { now, packet, key: destination, ingress: key.ingress(), valid, uplinks };
+            let egress = usize::from(scheme.pick(decision));
             self.uplinks[egress].push(now, packet, self.space);
         }
+    }
+
+    fn watchful(&mut self, _scheme: &mut impl Watchful) {
+        unreachable!("schemes that see all packets are given all packets")
+    }
+}
+
+/// All packets of a window, sorted, for a scheme that sees them all.
+struct Watch<'a, 'space> {
+    moment: Moment<'a>,
+    keys: &'a [Key],
+    until: Ps,
+    shape: &'a SwitchShape,
+    reach: Reach<'a>,
+    ports: &'a mut [Port],
+    space: &'a mut Space<'space>,
+    stranded: [u64; 2],
+}
+
+impl Visit for Watch<'_, '_> {
+    fn balancer(&mut self, _scheme: &mut impl Balancer) {
+        unreachable!("schemes that see northbound packets only are given no others")
+    }
+
+    fn watchful(&mut self, scheme: &mut impl Watchful) {
+        let down = self.shape.down;
+        for &key in self.keys {
+            let (now, mut packet) = self.moment.of(key);
+            scheme.advance(now, self.reach, self.ports);
+            let destination = packet.address() >> self.shape.prefix_shift;
+            let ingress = key.ingress();
+            let egress = if ingress < down && self.shape.up > 0 && destination != self.shape.prefix {
+                let valid = self.reach.of(destination);
+                if valid.is_empty() {
+                    self.stranded[packet.class()] += 1;
+                    continue;
+                }
+                let uplinks = &mut self.ports[down as usize..];
+                let decision = Decision { now, packet, key: destination, ingress, valid, uplinks };
+                down + u32::from(scheme.climb(decision, &mut packet))
+            } else {
+                let egress = packet.address() >> self.shape.down_shift & self.shape.down_mask;
+                scheme.descend(now, &mut packet, ingress, egress);
+                egress
+            };
+            self.ports[egress as usize].push(now, packet, self.space);
+        }
+        scheme.advance(self.until - 1, self.reach, self.ports);
+    }
+}
+
+/// Brings a scheme that watches up to a moment to which time has jumped.
+pub struct CatchUp<'a> {
+    /// The moment before which nothing more happens.
+    pub until: Ps,
+    /// Valid uplinks.
+    pub reach: Reach<'a>,
+    /// All ports of the switch.
+    pub ports: &'a mut [Port],
+}
+
+impl Visit for CatchUp<'_> {
+    fn balancer(&mut self, _scheme: &mut impl Balancer) {}
+
+    fn watchful(&mut self, scheme: &mut impl Watchful) {
+        scheme.advance(self.until - 1, self.reach, self.ports);
     }
 }

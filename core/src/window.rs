@@ -9,7 +9,7 @@ mod leader;
 mod shared;
 mod worker;
 
-use crate::balancer::SwitchBalancer;
+use crate::balancer::{SwitchBalancer, everywhere};
 use crate::config::Config;
 use crate::error::Error;
 use crate::fabric::Fabric;
@@ -53,7 +53,7 @@ pub struct Engine {
     ports: Vec<Port>,
     salts: Vec<TieSalt>,
     window: Ps,
-    marks: bool,
+    catches_up: bool,
 }
 
 impl Engine {
@@ -75,6 +75,7 @@ impl Engine {
             })
             .collect();
         let rules = HostRules::new(config, &fabric);
+        let balancers = everywhere(config.balancer, &config.deployments, &fabric, &workload, config.seed)?;
         let hosts = (0..fabric.hosts())
             .map(|host| Host::new(config, &fabric, &mut workload, host, &ports[host as usize], &rules))
             .collect();
@@ -84,10 +85,10 @@ impl Engine {
             trace: config.measure.trace,
             rules,
             hosts,
-            balancers: SwitchBalancer::everywhere(config.balancer, &fabric, config.seed)?,
             salts: (0..fabric.ports() as u32).map(|port| TieSalt::new(config.seed, port)).collect(),
             window: window_of(&fabric),
-            marks: limits.ecn_threshold_bytes != u64::MAX,
+            catches_up: limits.ecn_threshold_bytes != u64::MAX || balancers.iter().any(SwitchBalancer::is_watchful),
+            balancers,
             ports,
             fabric,
             workload,
@@ -103,7 +104,7 @@ impl Engine {
             links: (0..self.fabric.ports()).map(|_| Link::default()).collect(),
             consumed: (0..self.fabric.ports()).map(|_| AtomicU32::new(0)).collect(),
             barrier: Barrier::new(self.threads),
-            plan: Mutex::new(Plan { from: 0, step: Step::Window, releases: Vec::new() }),
+            plan: Mutex::new(Plan { from: 0, until: 0, routes: 0, step: Step::Window, releases: Vec::new() }),
             reports: (0..self.threads).map(|_| Mutex::default()).collect(),
             next_at: (0..self.threads).map(|_| AtomicU64::new(NEVER)).collect(),
             fault: Mutex::default(),
@@ -112,7 +113,8 @@ impl Engine {
         let mut receive = std::mem::take(&mut self.workload.receive);
         let triggers = std::mem::take(&mut self.workload.triggers);
         let total = send.len() as u64;
-        let mut leader = Leader::new(triggers, total, self.window, self.time_limit, watch);
+        let mut leader = Leader::new(triggers, total, &self.fabric.changes, self.window, self.time_limit, watch);
+        leader.begin(&shared);
         let mut ended = Vec::new();
         {
             let (fabric, workload) = (&self.fabric, &self.workload);
@@ -122,9 +124,8 @@ impl Engine {
                 shared: &shared,
                 rules: &self.rules,
                 salts: &self.salts,
-                window: self.window,
                 trace: self.trace,
-                marks: self.marks,
+                catches_up: self.catches_up,
                 is_large: fabric.ports() > LARGE_PORTS,
             };
             let workers = deal(
@@ -154,7 +155,7 @@ impl Engine {
         }
         self.workload.send = send;
         self.workload.receive = receive;
-        let Leader { status, windows_count, packet_hops_count, end_at, .. } = leader;
+        let Leader { status, windows_count, packet_hops_count, unroutable, end_at, .. } = leader;
         if let Some(fault) = lock(&shared.fault).take() {
             return Err(Error::Internal(fault));
         }
@@ -173,6 +174,7 @@ impl Engine {
             window: self.window,
             windows_count,
             packet_hops_count,
+            unroutable,
             threads: self.threads as u32,
         })
     }

@@ -2,14 +2,16 @@
 
 mod canonical;
 mod messages;
+mod subflows;
 
-use crate::config::{Acks, FrameConfig};
+use crate::config::{Acks, FrameConfig, Split};
 use crate::error::Error;
 use crate::fabric::Fabric;
 use crate::units::{NEVER, Ps};
 pub use messages::Messages;
 use messages::frames;
 use std::ops::Range;
+pub use subflows::Subflows;
 
 /// What happened to a message. The discriminant is the door's event number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +100,8 @@ pub struct Workload {
     pub send_base: Vec<u32>,
     /// `receive` flows of each host begin here.
     pub receive_base: Vec<u32>,
+    /// How each flow is divided over paths; empty when it is not.
+    pub subflows: Vec<Subflows>,
     /// Triggers.
     pub triggers: Vec<Trigger>,
     /// For each flow and event, where its effects begin; empty when nothing waits for anything.
@@ -106,12 +110,18 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Sorts the messages and checks every column.
+    /// Sorts the messages and checks every column. With `split`, messages are divided into subflows.
     ///
     /// # Errors
     /// [`Error::Message`] for columns of unequal length, hosts out of range, a message to its own host, more packets than fit, a reference to a message or
     /// trigger that does not exist, a wait for an ACK when there are none; [`Error::Disconnected`] when no path is left.
-    pub fn new(messages: &Messages, fabric: &Fabric, frame: &FrameConfig, acks: Acks) -> Result<Self, Error> {
+    pub fn new(
+        messages: &Messages,
+        fabric: &Fabric,
+        frame: &FrameConfig,
+        acks: Acks,
+        split: Option<Split>,
+    ) -> Result<Self, Error> {
         messages.check(fabric, frame, acks)?;
         let count = messages.src.len();
         let row = canonical::order(messages);
@@ -119,6 +129,7 @@ impl Workload {
         for (flow, &row) in row.iter().enumerate() {
             flow_of_row[row as usize] = flow as u32;
         }
+        let subflows = split.map(|split| subflows::divide(messages, &row, fabric, frame, split)).unwrap_or_default();
         let mut by_receiver: Vec<u32> = (0..count as u32).collect();
         by_receiver.sort_by_key(|&flow| messages.dst[row[flow as usize] as usize]);
         let mut receive_slot = vec![0; count];
@@ -129,7 +140,8 @@ impl Workload {
         let send = (0..count)
             .map(|flow| {
                 let row = row[flow] as usize;
-                let (packets, last_frame) = frames(messages.bytes[row], frame);
+                let (whole, last_frame) = frames(messages.bytes[row], frame);
+                let packets = subflows.get(flow).and_then(Subflows::packets).unwrap_or(whole);
                 SendFlow {
                     address: address(messages.dst[row]),
                     receive_slot: receive_slot[flow],
@@ -163,6 +175,7 @@ impl Workload {
             receive_base: run_starts(&messages.dst, hosts),
             row,
             flow_of_receive_slot: by_receiver,
+            subflows,
             triggers: Vec::new(),
             effect_base: Vec::new(),
             effects: Vec::new(),

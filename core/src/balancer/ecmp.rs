@@ -1,10 +1,12 @@
 //! ECMP: a hash of the flow (and of the entropy value that its host may vary) chooses among the valid uplinks.
 //!
-//! *Source*: RFC 2992: `V[h(flow, EV, salt) mod |V|]` with a salt of its own at every switch.
+//! *Source*: RFC 2992: `V[h(flow, EV, salt) mod |V|]` with a salt of its own at every switch. With one salt for all switches the levels choose alike
+//! (polarisation), and most cores are never used.
 //! *Differs*: the flow number stands for the 5-tuple, and the range reduction is multiply-shift, as even as a modulo for every |V|.
 //! *State*: a salt. *Cost*: one hash.
 
-use super::{Balancer, Choice};
+use super::{Balancer, Decision};
+use crate::config::Salts;
 use crate::rng::{Purpose, Stream, mix};
 
 /// Hashing at one switch.
@@ -14,15 +16,16 @@ pub struct Ecmp {
 }
 
 impl Ecmp {
-    pub(super) fn new(node: u32, seed: u64) -> Self {
-        Self { salt: Stream::new(seed, Purpose::Salt, u64::from(node)).next() }
+    pub(super) fn new(salts: Salts, node: u32, seed: u64) -> Self {
+        let owner = if salts == Salts::Shared { 0 } else { node };
+        Self { salt: Stream::new(seed, Purpose::Salt, u64::from(owner)).next() }
     }
 }
 
 impl Balancer for Ecmp {
     #[inline(always)]
-    fn pick(&mut self, choice: Choice<'_>) -> u16 {
-        let hash = mix(choice.packet.hash_input() ^ self.salt) >> 32;
-        choice.valid.ports[((hash * choice.valid.len() as u64) >> 32) as usize]
+    fn pick(&mut self, decision: Decision<'_>) -> u16 {
+        let hash = mix(decision.packet.hash_input() ^ self.salt) >> 32;
+        decision.valid.ports[((hash * decision.valid.len() as u64) >> 32) as usize]
     }
 }

@@ -3,8 +3,7 @@
 //! *Source*: Ofan paper section 3.1 and Theorem 2 (downlink queues grow linearly: flows lock onto the port that they have just emptied).
 //! *Differs*: none; bytes, unquantised, up to date. *State*: none. *Cost*: reads w queues.
 
-use super::{Balancer, Choice};
-use crate::fabric::UPLINKS_LIMIT;
+use super::{Balancer, Decision, cheapest};
 use crate::rng::{Purpose, Stream};
 
 /// Shortest queue at one switch; the stream breaks ties.
@@ -21,19 +20,7 @@ impl Jsq {
 
 impl Balancer for Jsq {
     #[inline(always)]
-    fn pick(&mut self, choice: Choice<'_>) -> u16 {
-        let mut shortest = [0u16; UPLINKS_LIMIT as usize];
-        let (mut ties, mut least) = (0, u64::MAX);
-        for &port in &choice.valid.ports {
-            let queued = choice.uplinks[usize::from(port)].queued_bytes(choice.now);
-            if queued < least {
-                (ties, least) = (0, queued);
-            }
-            if queued == least {
-                shortest[ties] = port;
-                ties += 1;
-            }
-        }
-        if ties == 1 { shortest[0] } else { shortest[self.stream.below(ties as u64) as usize] }
+    fn pick(&mut self, mut decision: Decision<'_>) -> u16 {
+        cheapest(&decision.valid.ports, &mut self.stream, |port| decision.queued_bytes(port))
     }
 }

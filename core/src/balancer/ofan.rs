@@ -5,9 +5,11 @@
 //! When `ports_per_pipe` does not divide the down ports, the last pipe is short. *State*: a pointer for each (pipe, key, class).
 //! *Cost*: one pointer, one permuted port.
 
-use super::{Balancer, Choice};
+use super::{Balancer, Decision, SwitchBalancer, cheapest};
+use crate::config::PortOrderKind;
 use crate::fabric::{Fabric, Tier, UPLINKS_LIMIT};
 use crate::rng::{Purpose, Stream};
+use crate::units::Ps;
 use std::sync::Arc;
 
 /// The orders in which pointers walk over `w` uplinks: `pi(i) = (x(P[i], id1) + id2) mod w`, with `x(v, u) = v XOR u` if that is below w, else `v`.
@@ -23,6 +25,11 @@ struct PortOrder {
 }
 
 impl PortOrder {
+    /// The order of the ports themselves.
+    fn identity(uplinks: u32) -> Self {
+        Self { uplinks, basis: std::array::from_fn(|i| i as u8) }
+    }
+
     /// The basis for `uplinks` uplinks (1 to 128).
     fn new(uplinks: u32) -> Self {
         let mut stream = Stream::new(0, Purpose::Balancer, u64::from(uplinks));
@@ -95,15 +102,19 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(fabric: &Fabric, node: u32, ports_per_pipe: u32) -> Self {
+    fn new(fabric: &Fabric, node: u32, ports_per_pipe: u32, kind: PortOrderKind) -> Self {
         let shape = fabric.switch(node);
         let ports_per_pipe = ports_per_pipe.min(shape.down);
-        let order = PortOrder::new(shape.up);
+        let is_identity = kind == PortOrderKind::Identity;
+        let order = if is_identity { PortOrder::identity(shape.up) } else { PortOrder::new(shape.up) };
         // N_d of equation 16: how many edge switches, or pods, there are.
         let destinations = if shape.tier == Tier::Edge { fabric.tiers[1].len() as u32 } else { shape.keys };
         let twists = (0..shape.keys * 2)
             .map(|key_class| {
                 let key = key_class / 2;
+                if is_identity {
+                    return (0, 0);
+                }
                 let destination = if shape.tier == Tier::Edge { fabric.addressing.dense_edge(key) } else { key };
                 order.twist(destination + destinations * (key_class & 1))
             })
@@ -116,32 +127,43 @@ impl Plan {
 /// The plans of the two tiers that choose, made when first asked for.
 pub(super) struct Plans {
     ports_per_pipe: u32,
+    order: PortOrderKind,
+    idle_reset: Option<Ps>,
     of_tier: [Option<Arc<Plan>>; 2],
 }
 
 impl Plans {
-    /// `ports_per_pipe` down-facing ports share a pipe; Ofan itself is the case of one pipe.
-    pub(super) fn new(ports_per_pipe: u32) -> Self {
-        Self { ports_per_pipe, of_tier: [None, None] }
+    /// `ports_per_pipe` down-facing ports share a pipe; Ofan itself is the case of one pipe. A pointer that starts at the least occupied uplink goes on
+    /// in the order of the ports (appendix F.5).
+    pub(super) fn new(ports_per_pipe: u32, order: PortOrderKind, idle_reset: Option<Ps>) -> Self {
+        let order = if idle_reset.is_some() { PortOrderKind::Identity } else { order };
+        Self { ports_per_pipe, order, idle_reset, of_tier: [None, None] }
     }
 
     fn of_tier(&mut self, fabric: &Fabric, node: u32) -> Arc<Plan> {
         let slot = &mut self.of_tier[usize::from(fabric.switch(node).tier != Tier::Edge)];
-        slot.get_or_insert_with(|| Arc::new(Plan::new(fabric, node, self.ports_per_pipe))).clone()
+        slot.get_or_insert_with(|| Arc::new(Plan::new(fabric, node, self.ports_per_pipe, self.order))).clone()
     }
 
     /// The pointers of switch `node`: data pointers start at random, ACK pointers half a rotation further (section 4.1).
-    pub(super) fn ofan(&mut self, fabric: &Fabric, node: u32, seed: u64) -> Ofan {
+    pub(super) fn ofan(&mut self, fabric: &Fabric, node: u32, seed: u64) -> SwitchBalancer {
         let plan = self.of_tier(fabric, node);
         let uplinks = fabric.switch(node).up;
         let mut stream = Stream::new(seed, Purpose::Balancer, u64::from(node));
-        let pointers = (0..plan.pipes * plan.keys)
+        let pointers: Box<[u8]> = (0..plan.pipes * plan.keys)
             .flat_map(|_| {
                 let data = stream.below(u64::from(uplinks)) as u32;
                 [data as u8, ((data + uplinks / 2) % uplinks) as u8]
             })
             .collect();
-        Ofan { plan, pointers }
+        let ofan = Ofan { plan, pointers };
+        match self.idle_reset {
+            None => SwitchBalancer::Ofan(ofan),
+            Some(idle_reset) => {
+                let last_used = vec![None; ofan.pointers.len()].into();
+                SwitchBalancer::DynamicOfan(DynamicOfan { ofan, idle_reset, last_used, stream })
+            }
+        }
     }
 }
 
@@ -153,20 +175,52 @@ pub struct Ofan {
     pointers: Box<[u8]>,
 }
 
+impl Ofan {
+    /// Number of a packet's pointer, and its key and class.
+    #[inline(always)]
+    fn place(&self, decision: &Decision<'_>) -> (usize, usize) {
+        let key_class = decision.key << 1 | decision.packet.class() as u32;
+        ((self.plan.pipe_base[decision.ingress as usize] + key_class) as usize, key_class as usize)
+    }
+}
+
 impl Balancer for Ofan {
     #[inline(always)]
-    fn pick(&mut self, choice: Choice<'_>) -> u16 {
-        let key_class = choice.key << 1 | choice.packet.class() as u32;
-        let twist = self.plan.twists[key_class as usize];
-        let pointer = &mut self.pointers[(self.plan.pipe_base[choice.ingress as usize] + key_class) as usize];
+    fn pick(&mut self, decision: Decision<'_>) -> u16 {
+        let (place, key_class) = self.place(&decision);
+        let twist = self.plan.twists[key_class];
+        let pointer = &mut self.pointers[place];
         loop {
             let i = *pointer;
             *pointer = if u32::from(i) + 1 == self.plan.order.uplinks { 0 } else { i + 1 };
             let port = self.plan.order.port(i, twist);
-            if choice.allows(port) {
+            if decision.allows(port) {
                 return port;
             }
         }
+    }
+}
+
+/// Ofan with the dynamic first pointer (appendix F.5): what begins a collective starts where the queue is shortest. The paper does not say how a switch
+/// knows that a collective begins; here a pointer that has been idle for a while takes its next packet for the first of one.
+#[derive(Debug)]
+pub struct DynamicOfan {
+    ofan: Ofan,
+    idle_reset: Ps,
+    last_used: Box<[Option<Ps>]>,
+    stream: Stream,
+}
+
+impl Balancer for DynamicOfan {
+    #[inline(always)]
+    fn pick(&mut self, mut decision: Decision<'_>) -> u16 {
+        let (place, _) = self.ofan.place(&decision);
+        let last = self.last_used[place].replace(decision.now);
+        if last.is_none_or(|at| decision.now - at >= self.idle_reset) {
+            let shortest = cheapest(&decision.valid.ports, &mut self.stream, |port| decision.queued_bytes(port));
+            self.ofan.pointers[place] = shortest as u8;
+        }
+        self.ofan.pick(decision)
     }
 }
 

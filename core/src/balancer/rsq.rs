@@ -2,10 +2,10 @@
 //!
 //! *Source*: Ofan paper sections 3.1 and 3.3 (queues grow as sqrt(m), Theorem 1). *Differs*: none. *State*: none. *Cost*: one random number.
 
-use super::{Balancer, Choice};
+use super::{Balancer, Decision};
 use crate::rng::{Purpose, Stream};
 
-/// Random choice at one switch.
+/// Random decision at one switch.
 #[derive(Debug)]
 pub struct Rsq {
     stream: Stream,
@@ -19,7 +19,7 @@ impl Rsq {
 
 impl Balancer for Rsq {
     #[inline(always)]
-    fn pick(&mut self, choice: Choice<'_>) -> u16 {
-        choice.valid.ports[self.stream.below(choice.valid.len() as u64) as usize]
+    fn pick(&mut self, decision: Decision<'_>) -> u16 {
+        decision.valid.ports[self.stream.below(decision.valid.len() as u64) as usize]
     }
 }

@@ -3,7 +3,7 @@
 //! *Source*: Ofan paper section 3.1, Theorem 2 (downlink queues grow linearly: flows stick to an aggregation index).
 //! *Differs*: none (htsim's "RR" reshuffles its list and hashes small packets; this does not). *State*: one pointer. *Cost*: one increment.
 
-use super::{Balancer, Choice};
+use super::{Balancer, Decision};
 use crate::fabric::Fabric;
 use crate::rng::{Purpose, Stream};
 
@@ -22,11 +22,11 @@ impl SimpleRr {
 
 impl Balancer for SimpleRr {
     #[inline(always)]
-    fn pick(&mut self, choice: Choice<'_>) -> u16 {
+    fn pick(&mut self, decision: Decision<'_>) -> u16 {
         loop {
             let port = self.next;
-            self.next = if usize::from(port) + 1 == choice.uplinks.len() { 0 } else { port + 1 };
-            if choice.allows(port) {
+            self.next = if usize::from(port) + 1 == decision.uplinks.len() { 0 } else { port + 1 };
+            if decision.allows(port) {
                 return port;
             }
         }

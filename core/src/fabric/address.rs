@@ -39,6 +39,11 @@ impl Addressing {
         self.address(host) >> self.slot_bits
     }
 
+    /// Bits of an edge-level key that number the edge switch in its pod.
+    pub fn edge_bits(self) -> u32 {
+        self.edge_bits
+    }
+
     /// The pod of an address.
     pub fn pod_of_address(self, address: u32) -> u32 {
         address >> (self.slot_bits + self.edge_bits)

@@ -1,6 +1,6 @@
 //! Puts tiers and cables together.
 
-use super::valid::{UPLINKS_LIMIT, ValidTable};
+use super::valid::UPLINKS_LIMIT;
 use super::{Addressing, Fabric, SwitchShape, Tier};
 use crate::config::LinkConfig;
 use crate::error::Error;
@@ -67,7 +67,8 @@ impl Builder {
             alive: vec![true; ports],
             switches,
             addressing,
-            valid: ValidTable::default(),
+            routes: Vec::new(),
+            changes: Vec::new(),
         }
     }
 }

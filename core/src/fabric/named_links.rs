@@ -21,19 +21,25 @@ impl Fabric {
     pub(super) fn take_down(&mut self, links: &[(String, String)]) -> Result<(), Error> {
         for (row, link) in links.iter().enumerate() {
             let field = format!("fabric.links_down[{row}]");
-            let port = self.find_link(link, &field)?;
-            if self.tier_of(self.port_node[port]) == Tier::Host {
-                return Err(Error::value(
-                    field,
-                    format!("{}/{}", link.0, link.1),
-                    "links between switches (a host has one link, without it there is no host)",
-                ));
-            }
+            let port = self.find_fabric_link(link, &field)?;
             for side in [port, self.peer[port] as usize] {
                 self.alive[side] = false;
             }
         }
         Ok(())
+    }
+
+    /// The port of the lower end of a link between switches.
+    pub(super) fn find_fabric_link(&self, link: &(String, String), field: &str) -> Result<usize, Error> {
+        let port = self.find_link(link, field)?;
+        if self.tier_of(self.port_node[port]) == Tier::Host {
+            return Err(Error::value(
+                field,
+                format!("{}/{}", link.0, link.1),
+                "links between switches (a host has one link, without it there is no host)",
+            ));
+        }
+        Ok(port)
     }
 
     /// The port of the lower end of a link named by its ends.
@@ -44,7 +50,8 @@ impl Fabric {
             .ok_or_else(|| Error::value(field, format!("{}/{}", link.0, link.1), "two ends of one link, the lower tier first"))
     }
 
-    fn find_node(&self, name: &str, field: &str) -> Result<u32, Error> {
+    /// The node of this name; `field` says where it stands.
+    pub fn find_node(&self, name: &str, field: &str) -> Result<u32, Error> {
         let parsed = name.rsplit_once('-').and_then(|(tier, index)| {
             let tier = match tier {
                 "host" => Tier::Host,

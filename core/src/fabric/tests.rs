@@ -18,6 +18,8 @@ fn fat_tree(radix: u32, links_down: &[(&str, &str)]) -> Result<Fabric, Error> {
         agg_core_link: link(),
         links_down: links_down.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect(),
         links_degraded: vec![],
+        link_events: vec![],
+        reconvergence_delay_ps: 0,
     })
 }
 
@@ -30,6 +32,8 @@ fn leaf_spine(radix: u32) -> Fabric {
         leaf_spine_link: link(),
         links_down: vec![],
         links_degraded: vec![],
+        link_events: vec![],
+        reconvergence_delay_ps: 0,
     })
     .unwrap()
 }
@@ -120,13 +124,16 @@ fn valid_ports_match_brute_force() {
     let fabric = fat_tree(6, &down).unwrap();
     for edge in fabric.tiers[1].clone() {
         for dst in fabric.tiers[1].clone().filter(|&dst| dst != edge) {
-            let got = fabric.valid_ports(edge, fabric.switch(dst).prefix);
+            let got = fabric.routes[0].valid_ports(edge, fabric.switch(dst).prefix);
             assert_eq!(got.ports.to_vec(), brute_force_valid(&fabric, edge, dst), "{edge} -> {dst}");
         }
     }
     // agg-2 (pod 0, index 2) has lost all its cores, so pod 0 reaches other pods through aggregation switches 0 and 1 only.
-    assert!(fabric.valid_ports(fabric.tiers[2].start + 2, 3).is_empty());
-    assert_eq!(fabric.valid_ports(fabric.tiers[1].start + 1, fabric.switch(fabric.tiers[1].start + 4).prefix).ports[..], [0, 1]);
+    assert!(fabric.routes[0].valid_ports(fabric.tiers[2].start + 2, 3).is_empty());
+    assert_eq!(
+        fabric.routes[0].valid_ports(fabric.tiers[1].start + 1, fabric.switch(fabric.tiers[1].start + 4).prefix).ports[..],
+        [0, 1]
+    );
 }
 
 #[test]

@@ -51,7 +51,10 @@ fn first(uplinks: u32) -> u128 {
 
 /// V for every switch and key. Sets are interned; a switch without a table reaches every key through every uplink.
 #[derive(Debug, Default)]
-pub(super) struct ValidTable {
+pub struct Routes {
+    /// Whether any link is down.
+    pub any_dead: bool,
+    hosts: u32,
     sets: Vec<ValidPorts>,
     switches: Vec<SwitchTable>,
 }
@@ -78,16 +81,24 @@ impl<'a> Reach<'a> {
     }
 }
 
-impl ValidTable {
-    pub(super) fn reach(&self, switch: usize) -> Reach<'_> {
-        let table = &self.switches[switch];
+impl Routes {
+    /// The valid uplinks of a switch towards each key.
+    #[inline(always)]
+    pub fn reach(&self, node: u32) -> Reach<'_> {
+        let table = &self.switches[(node - self.hosts) as usize];
         Reach { sets: &self.sets, full: &self.sets[table.full as usize], of_key: &table.of_key }
     }
 
-    pub(super) fn compute(fabric: &Fabric) -> Self {
+    /// Uplinks of a switch through which `key` can be reached.
+    pub fn valid_ports(&self, node: u32, key: u32) -> &ValidPorts {
+        self.reach(node).of(key)
+    }
+
+    /// What routing converges to when these links work.
+    pub(super) fn compute(fabric: &Fabric, alive: &[bool]) -> Self {
         let mut interner = Interner::default();
-        let any_dead = fabric.alive.iter().any(|&alive| !alive);
-        let alive_up: Vec<u128> = (fabric.hosts()..fabric.tiers[3].end).map(|node| alive_uplinks(fabric, node)).collect();
+        let any_dead = alive.iter().any(|&alive| !alive);
+        let alive_up: Vec<u128> = (fabric.hosts()..fabric.tiers[3].end).map(|node| alive_uplinks(fabric, alive, node)).collect();
         let switches = (fabric.hosts()..fabric.tiers[3].end)
             .map(|node| {
                 let shape = fabric.switch(node);
@@ -101,7 +112,7 @@ impl ValidTable {
                 SwitchTable { full, of_key }
             })
             .collect();
-        Self { sets: interner.sets, switches }
+        Self { any_dead, hosts: fabric.hosts(), sets: interner.sets, switches }
     }
 }
 
@@ -120,10 +131,10 @@ impl Interner {
     }
 }
 
-fn alive_uplinks(fabric: &Fabric, node: u32) -> u128 {
+fn alive_uplinks(fabric: &Fabric, alive: &[bool], node: u32) -> u128 {
     let down = fabric.switch(node).down as usize;
     let ports = fabric.ports_of(node);
-    ports.skip(down).enumerate().filter(|(_, port)| fabric.alive[*port]).fold(0, |mask, (up, _)| mask | 1 << up)
+    ports.skip(down).enumerate().filter(|(_, port)| alive[*port]).fold(0, |mask, (up, _)| mask | 1 << up)
 }
 
 /// For one switch: the mask of valid uplinks for each key.

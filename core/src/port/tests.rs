@@ -24,6 +24,8 @@ impl Bench {
             leaf_spine_link: link,
             links_down: vec![],
             links_degraded: vec![],
+            link_events: vec![],
+            reconvergence_delay_ps: 0,
         })
         .unwrap();
         let port = Port::new(&fabric, fabric.ports_of(2).start, &FRAME, limits, true);

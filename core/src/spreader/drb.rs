@@ -5,10 +5,9 @@
 //! *Differs*: waypoints travel in header fields, no encapsulation bytes. Under failures the host skips waypoints that either end cannot reach.
 //! *State*: a pointer for each (destination host, class). *Cost*: a table look-up at the host.
 
-use crate::fabric::Fabric;
-use crate::rng::{Purpose, Stream, mix};
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use crate::fabric::{Fabric, Routes};
+use crate::hash::FastMap;
+use crate::rng::{Purpose, Stream};
 
 /// Pointers of one host.
 #[derive(Debug)]
@@ -18,8 +17,7 @@ pub struct Drb {
     pod: u32,
     aggs: u32,
     cores_per_agg: u32,
-    any_dead: bool,
-    pointers: HashMap<u32, u32, BuildHasherDefault<MixHasher>>,
+    pointers: FastMap<u32, u32>,
 }
 
 impl Drb {
@@ -32,13 +30,12 @@ impl Drb {
             pod: fabric.addressing.pod_of_address(fabric.addressing.address(host)),
             aggs,
             cores_per_agg: if fabric.is_three_level() { fabric.switch(fabric.tiers[2].start).up } else { 1 },
-            any_dead: fabric.alive.iter().any(|&alive| !alive),
-            pointers: HashMap::default(),
+            pointers: FastMap::default(),
         }
     }
 
     #[inline(always)]
-    pub(super) fn path(&mut self, fabric: &Fabric, address: u32, class: usize) -> u16 {
+    pub(super) fn path(&mut self, fabric: &Fabric, routes: &Routes, address: u32, class: usize) -> u16 {
         let shape = fabric.switch(self.edge);
         if address >> shape.prefix_shift == shape.prefix {
             return 0;
@@ -48,45 +45,34 @@ impl Drb {
         let stream = &mut self.stream;
         let pointer =
             self.pointers.entry(address << 1 | class as u32).or_insert_with(|| stream.below(u64::from(waypoints)) as u32);
-        loop {
+        let mut next = || {
             let (j, c) = (*pointer % self.aggs, *pointer / self.aggs);
             *pointer = if *pointer + 1 == waypoints { 0 } else { *pointer + 1 };
-            if !self.any_dead || is_reachable(fabric, self.edge, self.pod, address, j, c, self.aggs) {
-                return (j | c << 8) as u16;
+            (j, c)
+        };
+        let (mut j, mut c) = next();
+        if routes.any_dead {
+            // In mid-run there may be no way left; a packet is then lost wherever it is sent.
+            for _ in 1..waypoints {
+                if is_reachable(fabric, routes, self.edge, self.pod, address, (j, c), self.aggs) {
+                    break;
+                }
+                (j, c) = next();
             }
         }
+        (j | c << 8) as u16
     }
 }
 
 /// Whether waypoint (j, c), or j alone within a pod, can be reached from both ends.
-fn is_reachable(fabric: &Fabric, edge: u32, own_pod: u32, address: u32, j: u32, c: u32, aggs: u32) -> bool {
+fn is_reachable(fabric: &Fabric, routes: &Routes, edge: u32, own_pod: u32, address: u32, (j, c): (u32, u32), aggs: u32) -> bool {
     let key = address >> fabric.switch(edge).prefix_shift;
     let pod = fabric.addressing.pod_of_address(address);
-    let through_agg = fabric.valid_ports(edge, key).contains(j as u16);
+    let through_agg = routes.valid_ports(edge, key).contains(j as u16);
     let through_core = || {
         !fabric.is_three_level()
             || pod == own_pod
-            || fabric.valid_ports(fabric.tiers[2].start + own_pod * aggs + j, pod).contains(c as u16)
+            || routes.valid_ports(fabric.tiers[2].start + own_pod * aggs + j, pod).contains(c as u16)
     };
     through_agg && through_core()
-}
-
-/// Hashes the one 32-bit key with the mixer of [`crate::rng`]: the default hasher costs more than the rest of the scheme.
-#[derive(Default)]
-struct MixHasher(u64);
-
-impl Hasher for MixHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = mix(self.0 ^ u64::from(byte));
-        }
-    }
-
-    fn write_u32(&mut self, key: u32) {
-        self.0 = mix(u64::from(key));
-    }
 }

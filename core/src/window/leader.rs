@@ -1,6 +1,7 @@
 //! The leader: what happens between windows. Counts what is finished, hands signals on, and says what comes next.
 
 use super::shared::{Plan, Report, Shared, Step, lock};
+use crate::fabric::Change;
 use crate::host::Signals;
 use crate::measure::{Progress, Status};
 use crate::units::{NEVER, Ps};
@@ -18,7 +19,11 @@ pub(super) struct Leader<'a> {
     pub(super) finished: u64,
     pub(super) window: Ps,
     pub(super) time_limit: Ps,
+    /// What happens to links, and how much of it has.
+    pub(super) changes: &'a [Change],
+    pub(super) changed: usize,
     pub(super) packet_hops_count: u64,
+    pub(super) unroutable: [u64; 2],
     pub(super) windows_count: u64,
     pub(super) end_at: Ps,
     pub(super) status: Option<Status>,
@@ -30,6 +35,7 @@ impl<'a> Leader<'a> {
     pub(super) fn new(
         triggers: Vec<Trigger>,
         total: u64,
+        changes: &'a [Change],
         window: Ps,
         time_limit: Ps,
         watch: &'a mut (dyn FnMut(Progress) -> bool + Send),
@@ -40,13 +46,21 @@ impl<'a> Leader<'a> {
             finished: 0,
             window,
             time_limit,
+            changes,
+            changed: 0,
             packet_hops_count: 0,
+            unroutable: [0; 2],
             windows_count: 0,
             end_at: 0,
             status: None,
             watch,
             watched_at: Instant::now(),
         }
+    }
+
+    /// Plans the first window.
+    pub(super) fn begin(&mut self, shared: &Shared) {
+        self.end_window(&mut lock(&shared.plan));
     }
 
     pub(super) fn decide(&mut self, shared: &Shared) {
@@ -56,24 +70,28 @@ impl<'a> Leader<'a> {
             plan.step = Step::Stop;
             return;
         }
-        if plan.step == Step::Look {
+        if matches!(plan.step, Step::Change(_)) {
+            plan.step = Step::Window;
+        } else if plan.step == Step::Look {
             let next = shared.next_at.iter().map(|at| at.load(Ordering::Acquire)).min().unwrap_or(NEVER);
             plan.step = Step::Window;
-            plan.from = plan.from.max(next);
+            plan.from = plan.from.max(next.min(self.next_change_at()));
             if next == NEVER {
                 self.stop(&mut plan, Status::Stuck);
             }
         } else {
             let (mut activity, mut signals) = (0, Signals::new());
             for report in &shared.reports {
-                let Report { completed, hops, sent, signals: new } = std::mem::take(&mut *lock(report));
+                let Report { completed, hops, sent, unroutable, signals: new } = std::mem::take(&mut *lock(report));
+                self.unroutable[0] += unroutable[0];
+                self.unroutable[1] += unroutable[1];
                 self.finished += completed;
                 self.packet_hops_count += hops;
                 activity += hops + sent;
                 signals.extend(new);
             }
             self.windows_count += 1;
-            self.end_at = plan.from + self.window;
+            self.end_at = plan.until;
             plan.from = self.end_at;
             self.spread(signals, &mut plan.releases);
             if self.finished == self.total {
@@ -85,8 +103,9 @@ impl<'a> Leader<'a> {
         if plan.step != Step::Stop && plan.from >= self.time_limit {
             self.status = Some(Status::TimeLimit);
             self.end_at = self.end_at.max(self.time_limit);
-            *plan = Plan { from: self.end_at, step: Step::Cut, releases: Vec::new() };
+            *plan = Plan { from: self.end_at, step: Step::Cut, releases: Vec::new(), ..*plan };
         }
+        self.end_window(&mut plan);
         if self.watched_at.elapsed() > WATCH_EVERY {
             self.watched_at = Instant::now();
             if !(self.watch)(Progress { at: self.end_at, finished: self.finished, total: self.total }) {
@@ -94,6 +113,20 @@ impl<'a> Leader<'a> {
                 self.status = None;
             }
         }
+    }
+
+    fn next_change_at(&self) -> Ps {
+        self.changes.get(self.changed).map_or(NEVER, |change| change.at)
+    }
+
+    /// Ends the window where links change; when that is where it begins, the change comes first.
+    fn end_window(&mut self, plan: &mut Plan) {
+        if plan.step == Step::Window && self.next_change_at() <= plan.from {
+            plan.routes = self.changes[self.changed].routes.unwrap_or(plan.routes);
+            plan.step = Step::Change(self.changed);
+            self.changed += 1;
+        }
+        plan.until = (plan.from + self.window).min(self.next_change_at());
     }
 
     fn stop(&mut self, plan: &mut Plan, status: Status) {

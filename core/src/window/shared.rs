@@ -17,9 +17,9 @@ pub(super) struct Context<'a> {
     pub(super) shared: &'a Shared,
     pub(super) rules: &'a HostRules,
     pub(super) salts: &'a [TieSalt],
-    pub(super) window: Ps,
     pub(super) trace: bool,
-    pub(super) marks: bool,
+    /// Whether ports or schemes have to be brought up to the moment to which time jumps.
+    pub(super) catches_up: bool,
     /// Whether the rings outgrow the cache, so that fetching ahead pays.
     pub(super) is_large: bool,
 }
@@ -51,14 +51,20 @@ pub(super) fn panic_message(panic: &(dyn Any + Send)) -> String {
 /// What the leader wants done next.
 pub(super) struct Plan {
     pub(super) from: Ps,
+    /// End of the window.
+    pub(super) until: Ps,
+    /// Number of the routes that switches and hosts follow.
+    pub(super) routes: usize,
     pub(super) step: Step,
     pub(super) releases: Vec<(Ps, u32)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Live through the window that begins at `from`.
+    /// Live through the window from `from` to `until`.
     Window,
+    /// Let links go down and come up: the fabric's change of this number.
+    Change(usize),
     /// Nothing happened in the last window: say when the next event is.
     Look,
     /// The run is over.
@@ -73,5 +79,6 @@ pub(super) struct Report {
     pub(super) completed: u64,
     pub(super) hops: u64,
     pub(super) sent: u64,
+    pub(super) unroutable: [u64; 2],
     pub(super) signals: Signals,
 }

@@ -2,13 +2,14 @@
 
 use super::deal::Worker;
 use super::leader::Leader;
-use super::shared::{Context, Report, Step, lock, panic_message};
+use super::shared::{Context, Plan, Report, Step, lock, panic_message};
+use crate::fabric::{Change, Routes};
 use crate::host::HostSurroundings;
 use crate::link::Incoming;
 use crate::measure::TraceRow;
 use crate::packet::{Kind, Slot};
 use crate::port::Space;
-use crate::switch::SwitchSurroundings;
+use crate::switch::{CatchUp, SwitchSurroundings};
 use crate::units::{NEVER, Ps};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -19,12 +20,19 @@ impl Worker<'_> {
         let shared = context.shared;
         let mut jumped = false;
         loop {
-            let (from, step) = self.read_plan(context);
+            let Plan { from, until, step, routes, .. } = self.read_plan(context);
+            let routes = &context.fabric.routes[routes];
             match step {
                 Step::Stop => return (self.trace, self.arena.bytes() as u64),
                 Step::Cut => {
                     self.shares.iter_mut().flat_map(|share| share.ports.iter_mut()).for_each(|port| port.cut(from));
                     return (self.trace, self.arena.bytes() as u64);
+                }
+                Step::Change(number) => {
+                    if std::mem::take(&mut jumped) && context.catches_up {
+                        self.catch_up(context, routes, from);
+                    }
+                    self.change_links(context, &context.fabric.changes[number]);
                 }
                 Step::Look => {
                     let next = self.next_event_at(context);
@@ -32,11 +40,11 @@ impl Worker<'_> {
                     jumped = true;
                 }
                 Step::Window => {
-                    if std::mem::take(&mut jumped) && context.marks {
-                        self.close_ports(context, from);
+                    if std::mem::take(&mut jumped) && context.catches_up {
+                        self.catch_up(context, routes, from);
                         shared.barrier.wait();
                     }
-                    let lived = catch_unwind(AssertUnwindSafe(|| self.live(context, from, from + context.window)));
+                    let lived = catch_unwind(AssertUnwindSafe(|| self.live(context, routes, from, until)));
                     match lived {
                         Ok(report) => *lock(&shared.reports[self.number]) = report,
                         Err(panic) => *lock(&shared.fault) = Some(panic_message(panic.as_ref())),
@@ -51,7 +59,8 @@ impl Worker<'_> {
         }
     }
 
-    fn read_plan(&mut self, context: &Context<'_>) -> (Ps, Step) {
+    /// The plan, but for the releases, which are carried out.
+    fn read_plan(&mut self, context: &Context<'_>) -> Plan {
         let plan = lock(&context.shared.plan);
         let hosts = self.shares[0].nodes.clone();
         let flows = context.workload.send_base[hosts.start as usize]..context.workload.send_base[hosts.end as usize];
@@ -60,22 +69,25 @@ impl Worker<'_> {
             let send = &mut self.send[(flow - flows.start) as usize];
             self.hosts[(host - hosts.start) as usize].release(flow, send, at);
         }
-        (plan.from, plan.step)
+        Plan { releases: Vec::new(), ..*plan }
     }
 
     /// One window of all nodes of this thread. Cores first: what goes up is then taken from the rings before more is put in.
-    fn live(&mut self, context: &Context<'_>, from: Ps, until: Ps) -> Report {
+    fn live(&mut self, context: &Context<'_>, routes: &Routes, from: Ps, until: Ps) -> Report {
         self.arena.begin_window();
         let mut report = Report::default();
         for tier in (1..4).rev() {
             for node in self.shares[tier].nodes.clone() {
                 self.fetch_ahead(context, tier, node + 1);
-                report.hops += self.live_switch(context, tier, node, from, until);
+                let (hops, stranded) = self.live_switch(context, routes, tier, node, from, until);
+                report.hops += hops;
+                report.unroutable[0] += stranded[0];
+                report.unroutable[1] += stranded[1];
             }
         }
         for node in self.shares[0].nodes.clone() {
             self.fetch_ahead(context, 0, node + 1);
-            let (completed, hops, sent) = self.live_host(context, node, until);
+            let (completed, hops, sent) = self.live_host(context, routes, node, until);
             report.completed += completed;
             report.hops += hops;
             report.sent += sent;
@@ -97,7 +109,16 @@ impl Worker<'_> {
         self.shares[tier].prefetch_ports(context.fabric, next);
     }
 
-    fn live_switch(&mut self, context: &Context<'_>, tier: usize, node: u32, from: Ps, until: Ps) -> u64 {
+    /// Packets received, and those for which no uplink was left.
+    fn live_switch(
+        &mut self,
+        context: &Context<'_>,
+        routes: &Routes,
+        tier: usize,
+        node: u32,
+        from: Ps,
+        until: Ps,
+    ) -> (u64, [u64; 2]) {
         let (fabric, shared) = (context.fabric, context.shared);
         let inputs = fabric.ports_of(node);
         let shape = fabric.switch(node);
@@ -117,11 +138,11 @@ impl Worker<'_> {
         let share = &mut self.shares[tier];
         let place = (node - share.nodes.start) as usize;
         let ports = share.ports_of(fabric, node);
-        self.agenda.work_off(
-            context.window,
+        let stranded = self.agenda.work_off(
+            until,
             &mut SwitchSurroundings {
                 shape,
-                reach: fabric.reach(node),
+                reach: routes.reach(node),
                 salts: &context.salts[inputs.clone()],
                 scheme: &mut self.balancers[tier - 1][place],
                 ports,
@@ -131,11 +152,11 @@ impl Worker<'_> {
         for (port, link) in ports.iter_mut().zip(&shared.links[inputs]) {
             port.close_window(until, link);
         }
-        self.agenda.len() as u64
+        (self.agenda.len() as u64, stranded)
     }
 
     /// Flows completed, packets received, and frames sent.
-    fn live_host(&mut self, context: &Context<'_>, node: u32, until: Ps) -> (u64, u64, u64) {
+    fn live_host(&mut self, context: &Context<'_>, routes: &Routes, node: u32, until: Ps) -> (u64, u64, u64) {
         let (fabric, shared, workload) = (context.fabric, context.shared, context.workload);
         let index = node as usize;
         let first = self.shares[0].nodes.start as usize;
@@ -154,6 +175,7 @@ impl Worker<'_> {
         let mut around = HostSurroundings {
             rules: context.rules,
             fabric,
+            routes,
             workload,
             port,
             send: &mut self.send[flows(&workload.send_base)],
@@ -206,12 +228,35 @@ impl Worker<'_> {
         next
     }
 
-    /// Decides the marks of what left the ports before `now`, after a jump over windows in which nothing arrived anywhere.
-    fn close_ports(&mut self, context: &Context<'_>, now: Ps) {
+    /// After a jump over windows in which nothing arrived anywhere: decides the marks of what left the ports before `now`, and lets schemes that watch
+    /// notice that time has passed.
+    fn catch_up(&mut self, context: &Context<'_>, routes: &Routes, now: Ps) {
         for share in &mut self.shares {
             let links = &context.shared.links[share.first_port..];
             for (port, link) in share.ports.iter_mut().zip(links) {
                 port.close_window(now, link);
+            }
+        }
+        for tier in 1..4 {
+            let share = &mut self.shares[tier];
+            for (node, scheme) in share.nodes.clone().zip(self.balancers[tier - 1].iter_mut()) {
+                let ports = share.ports_of(context.fabric, node);
+                scheme.visit(&mut CatchUp { until: now, reach: routes.reach(node), ports });
+            }
+        }
+    }
+
+    /// Lets links go down and come up at the moment that begins.
+    fn change_links(&mut self, context: &Context<'_>, change: &Change) {
+        for &(port, is_up) in &change.links {
+            let port = port as usize;
+            for share in &mut self.shares {
+                let own = port.checked_sub(share.first_port).and_then(|place| share.ports.get_mut(place));
+                match own {
+                    Some(own) if is_up => own.repair(),
+                    Some(own) => own.fail(change.at, &context.shared.links[port]),
+                    None => {}
+                }
             }
         }
     }

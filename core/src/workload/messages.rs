@@ -100,7 +100,7 @@ impl Messages {
     fn check_path(&self, fabric: &Fabric, row: usize) -> Result<(), Error> {
         let (src, dst) = (self.src[row], self.dst[row]);
         let (there, back) = (fabric.edge_of(src), fabric.edge_of(dst));
-        let unreachable = |from: u32, to: u32| fabric.valid_ports(from, fabric.switch(to).prefix).is_empty();
+        let unreachable = |from: u32, to: u32| fabric.routes[0].valid_ports(from, fabric.switch(to).prefix).is_empty();
         if there != back && (unreachable(there, back) || unreachable(back, there)) {
             return Err(Error::Disconnected { row, src, dst, cut: fabric.cut_between(src, dst) });
         }

@@ -1,0 +1,193 @@
+//! CONGA, packet by packet and on three levels: the uplink whose path is least congested, by its own rate estimate and by what the far end fed back.
+//!
+//! *Source*: Alizadeh et al., SIGCOMM 2014; Ofan paper, Table 1 ("Pkt-based") and section 3.5. Every egress port but those to hosts keeps a discounting rate
+//! estimator, quantised to three bits; a packet collects the largest on its way, the far end notes it by the uplink that the packet had taken, and
+//! packets of the opposite direction carry the notes back, one each. *Differs*: a decision for each packet; a second table at aggregation switches for
+//! the part of the path above them; a packet feeds back to either the edge or the aggregation switch, in turn; the estimator counts bytes when they are
+//! queued. Of equal paths the one that the flow used last stays (as in CONGA), else a random one. *State*: w metrics for each edge switch or pod,
+//! a port for each flow. *Cost*: reads w metrics, writes one at each hop.
+
+mod header;
+mod rates;
+mod row;
+
+use super::{Decision, Watchful};
+use crate::error::Error;
+use crate::fabric::{Addressing, Fabric, Reach, SwitchShape, Tier};
+use crate::hash::FastMap;
+use crate::packet::{Kind, Packet};
+use crate::port::Port;
+use crate::rng::{Purpose, Stream};
+use crate::units::Ps;
+use crate::workload::Workload;
+use header::Header;
+use rates::Rates;
+use row::Row;
+use std::sync::Arc;
+
+/// Uplinks that a feedback's six bits can name.
+const UPLINKS: u32 = 64;
+
+/// What all switches share.
+pub(super) struct Shared {
+    interval: Ps,
+    gain: f64,
+    aging: Ps,
+    senders: Arc<Senders>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        fabric: &Fabric,
+        workload: &Workload,
+        (interval, gain, aging): (Ps, f64, Ps),
+        field: &str,
+    ) -> Result<Self, Error> {
+        if let Some(shape) = fabric.switches.iter().find(|shape| shape.up > UPLINKS) {
+            let allowed = format!("conga on switches of at most {UPLINKS} uplinks");
+            return Err(Error::value(format!("{field}.kind"), format!("conga with {} uplinks", shape.up), allowed));
+        }
+        if interval == 0 || aging == 0 {
+            let name = if interval == 0 { "dre_interval_ps" } else { "aging_ps" };
+            return Err(Error::value(format!("{field}.{name}"), 0, "at least 1"));
+        }
+        if !(gain > 0.0 && gain < 1.0) {
+            return Err(Error::value(format!("{field}.dre_gain"), gain, "above 0, below 1"));
+        }
+        let senders = Arc::new(Senders {
+            of_data: workload.receive.iter().map(|flow| flow.address).collect(),
+            of_acks: workload.send.iter().map(|flow| flow.address).collect(),
+        });
+        Ok(Self { interval, gain, aging, senders })
+    }
+}
+
+/// The source address that every real packet carries, by flow.
+#[derive(Debug)]
+struct Senders {
+    of_data: Box<[u32]>,
+    of_acks: Box<[u32]>,
+}
+
+impl Senders {
+    fn of(&self, packet: Packet) -> u32 {
+        let senders = if packet.kind() == Kind::Data { &self.of_data } else { &self.of_acks };
+        senders[packet.flow() as usize]
+    }
+}
+
+/// CONGA at one switch.
+#[derive(Debug)]
+pub struct Conga {
+    shape: SwitchShape,
+    is_three_level: bool,
+    addressing: Addressing,
+    pod: u32,
+    aging: Ps,
+    senders: Arc<Senders>,
+    rates: Rates,
+    rows: Box<[Option<Box<Row>>]>,
+    last_port: FastMap<u64, u16>,
+    note_for_agg: bool,
+    stream: Stream,
+}
+
+impl Conga {
+    pub(super) fn new(shared: &Shared, fabric: &Fabric, node: u32, seed: u64) -> Self {
+        let shape = fabric.switch(node).clone();
+        Self {
+            is_three_level: fabric.is_three_level(),
+            addressing: fabric.addressing,
+            pod: fabric.addressing.pod_of_address(shape.prefix << shape.prefix_shift.min(31)),
+            aging: shared.aging,
+            senders: shared.senders.clone(),
+            rates: Rates::new(shared, fabric, node),
+            rows: (0..shape.keys).map(|_| None).collect(),
+            last_port: FastMap::default(),
+            note_for_agg: false,
+            stream: Stream::new(seed, Purpose::Balancer, u64::from(node)),
+            shape,
+        }
+    }
+
+    fn row(&mut self, key: u32) -> &mut Row {
+        let uplinks = self.shape.up as usize;
+        self.rows[key as usize].get_or_insert_with(|| Box::new(Row::new(uplinks)))
+    }
+
+    fn choose(&mut self, decision: &Decision<'_>) -> u16 {
+        let (aging, down, now) = (self.aging, self.shape.down as usize, decision.now);
+        let last = self.last_port.get(&decision.flow_class()).copied();
+        self.row(decision.key);
+        let metrics = &self.rates.metrics[down..];
+        let row = self.rows[decision.key as usize].as_ref();
+        let cost = |port: u16| {
+            let remote = row.map_or((0, 0), |row| row.there[usize::from(port)]);
+            let heard = if now - remote.1 < aging { remote.0 } else { 0 };
+            u64::from(metrics[usize::from(port)].max(heard))
+        };
+        let best = super::cheapest(&decision.valid.ports, &mut self.stream, cost);
+        match last {
+            Some(last) if decision.allows(last) && cost(last) == cost(best) => last,
+            _ => best,
+        }
+    }
+}
+
+impl Watchful for Conga {
+    #[inline(always)]
+    fn advance(&mut self, now: Ps, _reach: Reach<'_>, _ports: &mut [Port]) {
+        self.rates.advance(now);
+    }
+
+    fn climb(&mut self, decision: Decision<'_>, packet: &mut Packet) -> u16 {
+        let port = self.choose(&decision);
+        self.last_port.insert(decision.flow_class(), port);
+        let metric = self.rates.add((self.shape.down + u32::from(port)) as usize, packet.bytes());
+        let mut header = Header(0);
+        if self.shape.tier == Tier::Edge {
+            let leaves_pod = self.addressing.pod_of_address(packet.address()) != self.pod;
+            let for_agg = self.is_three_level && leaves_pod && self.note_for_agg;
+            self.note_for_agg = !self.note_for_agg;
+            if for_agg {
+                header = Header(1 << 6);
+            } else {
+                header.write_note(self.row(decision.key).note());
+            }
+        } else {
+            header = Header::read(packet);
+            header.raise_above_aggs(metric);
+            if header.is_for_agg() {
+                header.write_note(self.row(decision.key).note());
+            }
+        }
+        header.raise(metric);
+        packet.set_path(header.0);
+        port
+    }
+
+    fn descend(&mut self, now: Ps, packet: &mut Packet, ingress: u32, egress: u32) {
+        let mut header = Header::read(packet);
+        let from_above = self.shape.up > 0 && ingress >= self.shape.down;
+        if from_above {
+            let uplink = (ingress - self.shape.down) as usize;
+            let is_edge = self.shape.tier == Tier::Edge;
+            let key = self.senders.of(*packet) >> self.shape.prefix_shift;
+            let metric = if is_edge { header.metric() } else { header.metric_above_aggs() };
+            let row = self.row(key);
+            row.observe(uplink, metric);
+            if header.is_for_agg() != is_edge {
+                let (uplink, metric) = header.note();
+                row.there[uplink] = (metric, now);
+            }
+        }
+        if self.shape.tier != Tier::Edge {
+            let metric = self.rates.add(egress as usize, packet.bytes());
+            header.raise(metric);
+            if self.shape.tier == Tier::Core {
+                header.raise_above_aggs(metric);
+            }
+            packet.set_path(header.0);
+        }
+    }
+}

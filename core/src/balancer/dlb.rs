@@ -1,0 +1,117 @@
+//! DLB, dynamic load balancing: a random one of the valid uplinks in the best quality band, where quality is made of local load and local queue.
+//!
+//! *Source*: Ofan paper, Table 1 ("local load and queue"); the public descriptions of Broadcom's and Juniper's dynamic load balancing
+//! (eight bands, load and queue weighted equally). *Differs*: band limits and time constants are not public; those here stand in docs/explanation/balancers.md.
+//! *State*: load average and band of each uplink. *Cost*: reads w bands; w queues each sample.
+
+use super::{Balancer, Decision, cheapest};
+use crate::error::Error;
+use crate::fabric::Fabric;
+use crate::port::Port;
+use crate::rng::{Purpose, Stream};
+use crate::units::Ps;
+
+/// Bands of load and queue: 0 is best.
+pub(super) const BANDS: u8 = 8;
+
+/// Where the queue's bands 1 to 7 begin, as fractions of the nominal buffer.
+const QUEUE_BANDS: [f64; BANDS as usize - 1] = [0.0125, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3];
+
+/// How quality is measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Quality {
+    queue_from_bytes: [u64; BANDS as usize - 1],
+    pub(super) sample_interval: Ps,
+    load_gain: f64,
+}
+
+impl Quality {
+    pub(super) fn new(buffer: u64, sample_interval: Ps, load_gain: f64, field: &str) -> Result<Self, Error> {
+        if sample_interval == 0 {
+            return Err(Error::value(format!("{field}.sample_interval_ps"), 0, "at least 1"));
+        }
+        if !(load_gain > 0.0 && load_gain <= 1.0) {
+            return Err(Error::value(format!("{field}.load_gain"), load_gain, "above 0, at most 1"));
+        }
+        let queue_from_bytes = QUEUE_BANDS.map(|fraction| (fraction * buffer as f64).round() as u64);
+        Ok(Self { queue_from_bytes, sample_interval, load_gain })
+    }
+
+    fn queue_band(&self, queued: u64) -> u8 {
+        self.queue_from_bytes.iter().map(|&from| u8::from(queued >= from)).sum()
+    }
+}
+
+/// Quality of some ports, sampled at whole multiples of the interval.
+#[derive(Debug)]
+pub(super) struct LinkCosts {
+    quality: Quality,
+    /// The sample that the costs are of.
+    sampled: u64,
+    loads: Box<[Load]>,
+    /// Cost of each port, 0 (best) to 7.
+    pub(super) costs: Box<[u8]>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    average: f64,
+    sent_bytes: u64,
+}
+
+impl LinkCosts {
+    pub(super) fn new(quality: Quality, ports: usize) -> Self {
+        Self { quality, sampled: 0, loads: vec![Load::default(); ports].into(), costs: vec![0; ports].into() }
+    }
+
+    /// Takes the sample numbered `sample`. Several intervals since the last one count as so many of equal load.
+    pub(super) fn sample(&mut self, sample: u64, ports: &mut [Port]) {
+        let now = sample * self.quality.sample_interval;
+        let intervals = sample - self.sampled;
+        self.sampled = sample;
+        let keep = (1.0 - self.quality.load_gain).powi(intervals.min(1 << 20) as i32);
+        let span = intervals * self.quality.sample_interval;
+        for ((load, cost), port) in self.loads.iter_mut().zip(&mut self.costs).zip(ports) {
+            let queued = port.queued_bytes(now);
+            let sent = port.accepted_bytes() - queued;
+            let share = port.busy_time(sent - load.sent_bytes) as f64 / span as f64;
+            load.average = share + (load.average - share) * keep;
+            load.sent_bytes = sent;
+            let load_band = ((load.average * f64::from(BANDS)) as u8).min(BANDS - 1);
+            // The mean of the two, halves upwards.
+            *cost = (load_band + self.quality.queue_band(queued)).div_ceil(2);
+        }
+    }
+
+    /// Takes the last sample that is due at `now`, if there is one.
+    #[inline(always)]
+    fn advance(&mut self, now: Ps, ports: &mut [Port]) {
+        let sample = now / self.quality.sample_interval;
+        if sample > self.sampled {
+            self.sample(sample, ports);
+        }
+    }
+}
+
+/// Local quality at one switch.
+#[derive(Debug)]
+pub struct Dlb {
+    uplinks: LinkCosts,
+    stream: Stream,
+}
+
+impl Dlb {
+    pub(super) fn new(quality: Quality, fabric: &Fabric, node: u32, seed: u64) -> Self {
+        let uplinks = LinkCosts::new(quality, fabric.switch(node).up as usize);
+        Self { uplinks, stream: Stream::new(seed, Purpose::Balancer, u64::from(node)) }
+    }
+}
+
+impl Balancer for Dlb {
+    #[inline(always)]
+    fn pick(&mut self, decision: Decision<'_>) -> u16 {
+        self.uplinks.advance(decision.now, decision.uplinks);
+        let costs = &self.uplinks.costs;
+        cheapest(&decision.valid.ports, &mut self.stream, |port| u64::from(costs[usize::from(port)]))
+    }
+}
