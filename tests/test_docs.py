@@ -2,7 +2,7 @@
 
 A page is one session in an empty folder. In their order on the page:
 
-* a ``toml`` block whose first line is ``# NAME.toml`` becomes that file;
+* a ``toml`` block whose first line is ``# NAME.toml`` becomes that file, so does a ``python`` block with ``# NAME.py``;
 * a ``python`` block runs, with the names that earlier blocks of the page defined; ``pycon`` is also compared (doctest);
 * a ``console`` block runs each ``$ command`` (continued by ``> `` lines) and compares what is printed below it, if
   anything is (``...`` stands for any text, and spacing is not compared);
@@ -91,7 +91,7 @@ def run_page(page: Path, text: str, folder: Path) -> None:
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(text):
         match block.language:
-            case "toml" if name := re.match(r"# ([\w.-]+\.toml)\n", block.text):
+            case "toml" | "python" if name := re.match(r"# ([\w.-]+\.(?:toml|py))\n", block.text):
                 (folder / name[1]).write_text(block.text)
             case "python":
                 exec(compile("\n" * block.line + block.text, str(page), "exec"), names)

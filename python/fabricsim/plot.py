@@ -139,15 +139,22 @@ def panels(
 def log_ticks(axes: Axes, values: Iterable[float], texts: Mapping[float, str] | None = None) -> None:
     """Make the x axis logarithmic, with ticks at `values` and nowhere else.
 
-    `texts` say what stands at them; by default the numbers. What would stand too close to the one before is left out.
+    `texts` say what stands at them; by default the numbers. A text that would touch the one before is left out.
     """
-    axes.set_xscale("log")
+    from math import log
+
     ticks = sorted(set(values))
-    shown: list[float] = []
+    axes.set_xscale("log")
+    columns = axes.get_gridspec().ncols  # type: ignore[union-attr]
+    letter = 0.075 / (0.8 * axes.get_figure(root=True).get_figwidth() / columns)  # type: ignore[union-attr]
+    names: list[str] = []
+    free_from = float("-inf")
     for value in ticks:
-        if not shown or value > 1.4 * shown[-1]:
-            shown.append(value)
-    names = [(texts or {}).get(value, f"{value:,g}") if value in shown else "" for value in ticks]
+        place = log(value / ticks[0]) / (log(ticks[-1] / ticks[0]) or 1)
+        name = (texts or {}).get(value, f"{value:,g}")
+        half = (len(name) + 0.5) * letter / 2
+        names.append(name if place - half >= free_from else "")
+        free_from = place + half if names[-1] else free_from
     axes.set_xticks(ticks, names)
     axes.set_xticks([], minor=True)
 

@@ -52,7 +52,9 @@ class StudyFile:
         try:
             yield
         except ScenarioError as error:
-            raise ScenarioError(error.field, error.value, error.allowed, f"{self.name}, {what}") from None
+            blamed = ScenarioError(error.field, error.value, error.allowed, f"{self.name}, {what}", error.others)
+            blamed.args = (f"{error} ({self.name}, {what})",)  # what the core has refused carries the core's own words
+            raise blamed from None
         except Exception as error:
             raise _blame(self.path, what, error) from error
 

@@ -28,12 +28,19 @@ def study_page(outcome: StudyOutcome, figure: str) -> str:
     body = (
         (_claims(outcome.verdicts) if outcome.verdicts else "")
         + html_page.problems(outcome.problems)
-        + f'<h2>Figure</h2><div class="figure">{figure}</div>'
+        + f'<h2>Figure</h2><div class="drawing" style="max-width: {_width_rem(outcome)}rem">{figure}</div>'
         + html_page.folded(f"Every run{shown}", html_page.scrolled(html_page.values_table(table.head(_MOST_ROWS))))
         + html_page.folded("The values of every axis", _axes(outcome))
         + html_page.folded("The scenario that the axes vary, every default written out", html_page.json(study.base))
     )
     return html_page.page(study.title, what, body, "Made by fabricsim.")
+
+
+def _width_rem(outcome: StudyOutcome) -> float:
+    """Return how wide the figure is shown at most: as much larger than on paper as the page's text is."""
+    panels = outcome.file.study.panels
+    columns = panels if isinstance(panels, int) else panels[1]
+    return round(columns * outcome.file.study.panel_inches[0] * 8, 1)
 
 
 def _claims(verdicts: tuple[Verdict, ...]) -> str:
