@@ -36,10 +36,10 @@ def test_json_is_one_object_with_the_promised_fields(core: Core, pair: str, caps
 
 
 def test_options_reach_the_core(core: Core, pair: str) -> None:
-    assert main(["run", pair, *PAIR, "--seed", "7", "--threads", "2", "--set", "balancer=pofan:3"]) == 0
+    assert main(["run", pair, *PAIR, "--seed", "7", "--threads", "2", "--set", "balancer=drill:3"]) == 0
     (config,) = core.configs
     assert (config["seed"], config["threads"]) == (7, 2)
-    assert config["balancer"] == {"kind": "pofan", "ports_per_pipe": 3}
+    assert config["balancer"] == {"kind": "drill", "ports_sampled": 3, "ports_remembered": 1}
 
 
 def test_an_unfinished_run_ends_with_1_and_is_kept(

@@ -25,6 +25,7 @@ def row(balancer: str, seed: int, increase: float | None, packets: int | None = 
         "cct_delivered_us": increase and 14 * (1 + increase), "bound_us": 17.0, "cct_increase_fraction": increase,
         "max_queue_packets": packets, "utilisation_fraction": increase and 0.6, "wall_s": 0.1,
         "queues": dict.fromkeys(STAGES, stage), "drops_count": {"data": 0, "control": 0},
+        "lost_count": {"dead_link": 0, "unroutable": 0},
     }  # fmt: skip
     return {"balancer": balancer, **flat(summary)}
 
@@ -67,6 +68,11 @@ def test_the_largest_of_all_runs_is_kept() -> None:
 
 def test_labels_are_the_short_form() -> None:
     assert [label(Ofan()), label(Pofan(ports_per_pipe=2))] == ["ofan", "pofan:2"]
+
+
+def test_losses_have_columns_of_their_own() -> None:
+    lost = {"queues": {}, "drops_count": {"data": 1}, "lost_count": {"dead_link": 3, "unroutable": 4}}
+    assert flat(lost) == {"drops_data_count": 1, "lost_dead_link_count": 3, "lost_unroutable_count": 4}
 
 
 def test_figures_draw_every_bar_dot_and_line(two: Comparison) -> None:

@@ -12,20 +12,19 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scenario_draws import balancers, switch_balancers
 
 from fabricsim.errors import ScenarioError
 from fabricsim.scenario import (
     AllToAll,
     Bytes,
-    Drb,
+    Deployment,
     Duration,
-    Ecmp,
     FatTree,
     Frame,
     Htsim,
     Incast,
     InterPodPermutation,
-    Jsq,
     LeafSpine,
     Link,
     Measure,
@@ -36,11 +35,9 @@ from fabricsim.scenario import (
     Pofan,
     Port,
     Rate,
-    Rps,
     Rsq,
     Run,
     Scenario,
-    SimpleRr,
     core_config,
     scenario_from_mapping,
     scenario_schema,
@@ -65,12 +62,18 @@ def fabrics(draw: st.DrawFn) -> FatTree | LeafSpine:
     down = [(f"{lower}-0", f"{upper}-0")] if draw(st.booleans()) else []
     degraded = [{"link": (f"{lower}-1", f"{upper}-0"), "rate": Rate(10**6)}] if half > 1 and draw(st.booleans()) else []
     shared |= {"links_down": down, "links_degraded": degraded}
+    if draw(st.booleans()):
+        changed = {"link": (f"{upper}-0", f"{lower}-0"), "state": "up" if down else "down", "at": draw(latencies)}
+        shared |= {"link_events": [changed], "reconvergence_delay": draw(latencies)}
     return model(**shared, **({"edge_oversubscription": ratio} if model is FatTree else {"oversubscription": ratio}))
 
 
-balancers = st.one_of(
-    st.sampled_from([Ecmp(), SimpleRr(), Jsq(), Rsq(), Rps(), Drb(), Ofan()]),
-    st.builds(Pofan, ports_per_pipe=st.integers(1, 128)),
+deployments = st.builds(
+    Deployment,
+    balancer=switch_balancers.filter(lambda balancer: balancer.kind not in ("conga", "sglb")),
+    placement=st.sampled_from(["random-switches", "all-edge"]),
+    fraction=st.floats(0, 1),
+    seed=st.none() | st.integers(0, 2**64 - 1),
 )
 workloads = st.one_of(
     st.builds(Permutation, message=sizes),
@@ -87,6 +90,7 @@ scenarios = st.builds(
     fabric=fabrics(),
     workload=workloads,
     balancer=balancers,
+    deployment=st.none() | deployments,
     transport=st.builds(
         Paced,
         load=st.floats(1e-6, 1),
@@ -104,7 +108,7 @@ scenarios = st.builds(
     port=st.builds(
         Port,
         buffer=st.just("infinite") | st.integers(2**17, 2**40).map(Bytes),
-        ecn_threshold=st.just("none") | st.integers(1, 2**40).map(Bytes),
+        ecn_threshold=st.sampled_from(["auto", "none"]) | st.integers(1, 2**40).map(Bytes),
     ),
     measure=st.builds(Measure, queues=st.booleans(), trace=st.booleans()),
     run=st.builds(
@@ -160,7 +164,9 @@ def test_core_config_is_the_doors_example() -> None:
             radix=12,
             links_down=[("edge-0", "agg-3")],
             links_degraded=[{"link": ("agg-3", "core-18"), "rate": "400Gbps"}],
+            link_events=[{"at": "5us", "link": ("edge-0", "agg-1"), "state": "down"}],
         ),
+        deployment=Deployment(balancer=Rsq(), placement="switches", switches=["edge-4", "agg-7"]),
     )
     assert core_config(scenario) == json.loads(example.group(1))
 
@@ -192,7 +198,7 @@ def test_defaults_are_section_6_of_the_ofan_paper() -> None:
     assert frame.data_bytes == 4158
     assert int(scenario.workload.message) == 256 * 4096
     # Paced hosts: buffers and marks are for the cases with congestion control and REPS (footnote 6).
-    assert (scenario.port.buffer, scenario.port.ecn_threshold) == ("infinite", "none")
+    assert (scenario.port.buffer, scenario.ecn_threshold_bytes) == ("infinite", None)
     assert scenario_from_mapping({"preset": "ofan-paper"}) == scenario
 
 
@@ -228,6 +234,7 @@ def test_scenarios_are_frozen_and_replaced_with_checks() -> None:
         (lambda: Port(buffer="0B"), "buffer"),
         (lambda: Port(buffer=None), "buffer"),
         (lambda: Port(ecn_threshold="infinite"), "ecn_threshold"),
+        (lambda: Paced(load="rho-max"), "load"),
         (lambda: Scenario(port=Port(buffer="4157B")), "port.buffer"),
         (lambda: Run(seed=-1), "seed"),
         (lambda: Run(seed=2**64), "seed"),

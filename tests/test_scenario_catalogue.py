@@ -32,11 +32,13 @@ def test_growth_is_table_1_of_the_ofan_paper() -> None:
         "rps": ("Θ(√m)", "Θ(√m)"),
         "rsq": ("Θ(√m)", "Θ(√m)"),
         "drb": ("Θ(1)", "Θ(1)"),
+        "ethereal": ("Θ(1)", "Θ(1)"),
+        **dict.fromkeys(("conga", "choice", "drill", "dlb", "sglb", "reps", "ar"), ("not proved", "not proved")),
         "pofan": ("Θ(1)", "Θ(1)"),
         "ofan": ("Θ(1)", "Θ(1)"),
     }
     assert {name: (entry(name).growth_up, entry(name).growth_down) for name in table} == table
-    assert {name for name in table if entry(name).where == "host"} == {"rps", "drb"}
+    assert {name for name in table if entry(name).where == "host"} == {"rps", "reps", "drb", "ethereal"}
 
 
 def test_printed_defaults_are_values_that_load() -> None:
@@ -46,6 +48,7 @@ def test_printed_defaults_are_values_that_load() -> None:
                 continue
             required = {"path": "a.cm"} if known.name == "htsim" else {}
             required |= {"path": "a.json"} if known.name == "messages" else {}
+            required |= {"balancer": {"kind": "rsq"}} if known.name == "deployment" else {}
             fields = {**({"kind": known.name} if known.part in KINDS else {}), **required}
             built = scenario_from_mapping({known.part: fields}, [f"{known.part}.{parameter.name}={parameter.default}"])
             assert built == scenario_from_mapping({known.part: fields})

@@ -153,7 +153,7 @@ MALFORMED = {
     '[workload]\nkind="htsim"': "workload.path: got nothing; allowed: a value",
     '[workload]\nkind="permutaton"': '(did you mean "permutation"?)',
     '[balancer]\nkind="ofan"\nports_per_pipe=4': 'balancer.ports_per_pipe: got the unknown name "ports_per_pipe"',
-    "[transport]\nload=nan": "transport.load: got NaN; allowed: a number from 1e-6 to 1",
+    "[transport]\nload=nan": 'transport.load: got NaN; allowed: a number from 1e-6 to 1, or "rho-max:path"',
     "[transport]\nload=0": "transport.load: got 0; allowed: a number from 1e-6 to 1",
     '[transport]\nacks="none"': 'transport.acks: got "none"; allowed: "per-packet" or "off"',
     '[port]\nbuffer="1kB"': 'port.buffer: got "1kB"; allowed: at least the largest frame, 4158B, or "infinite"',

@@ -29,11 +29,13 @@ _HOMES = {
     "results": ("Results",),
     "run": ("simulate", "simulate_many"),
     "scenario": (
-        "After", "AllToAll", "BALANCERS", "Balancer", "Bytes", "DegradedLink", "Drb", "Duration", "Ecmp", "Fabric",
-        "FatTree", "Frame", "Htsim", "Incast", "InterPodPermutation", "Jsq", "KINDS", "LeafSpine", "Link", "Measure",
-        "Message", "MessageList", "Ofan", "PRESETS", "Paced", "Permutation", "Pofan", "Port", "Rate", "Rps", "Rsq",
-        "Run", "Scenario", "SimpleRr", "Transport", "Workload", "balancer_from_text", "core_config",
-        "scenario_from_mapping", "scenario_from_toml", "scenario_schema", "scenario_to_toml",
+        "After", "AllToAll", "Ar", "BALANCERS", "Balancer", "Bytes", "Choice", "Conga", "DegradedLink", "Deployment",
+        "Dlb", "Drb", "Drill", "Duration", "Ecmp", "Ethereal", "Fabric", "FatTree", "FatTreeFailures", "Flowlet",
+        "Frame", "Htsim", "Incast", "InterPodPermutation", "Jsq", "KINDS", "LeafSpine", "LeafSpineFailures", "Link",
+        "LinkEvent", "Measure", "Message", "MessageList", "Ofan", "PRESETS", "Paced", "Permutation", "Pofan", "Port",
+        "Rate", "Reps", "Rps", "Rsq", "Run", "Scenario", "Sglb", "SimpleRr", "Transport", "Workload",
+        "balancer_from_text", "balancer_text", "core_config", "scenario_from_mapping", "scenario_from_toml",
+        "scenario_schema", "scenario_to_toml",
     ),
     "workloads": ("Messages",),
 }  # fmt: skip

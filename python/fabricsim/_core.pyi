@@ -31,6 +31,8 @@ class CorePorts(TypedDict):
     dropped_data_count: NDArray[np.uint64]
     dropped_control_count: NDArray[np.uint64]
     marked_count: NDArray[np.uint64]
+    lost_data_count: NDArray[np.uint64]
+    lost_control_count: NDArray[np.uint64]
 
 class CoreTrace(TypedDict):
     at_ps: NDArray[np.uint64]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricsim.frame_times import Path, Times, paths
+from fabricsim.offered_load import with_load
 from fabricsim.workloads.earliest import earliest_starts
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def ideal_fct_ps(scenario: Scenario, messages: Messages) -> Times:
     The flow is alone and its packets are spread as well as can be: its frames leave the host one pacing interval apart,
     and each stage of the path has to carry them, by one link or by several in parallel.
     """
-    return _Flows(scenario, messages).ideal
+    return _Flows(with_load(scenario, messages), messages).ideal
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,7 @@ class Bounds:
 
 def all_bounds(scenario: Scenario, messages: Messages) -> Bounds:
     """Return every bound that a run is held against."""
+    scenario = with_load(scenario, messages)
     flows = _Flows(scenario, messages)
     if not flows.is_permutation():
         naive = _naive_ps(flows)

@@ -47,9 +47,13 @@ def _unfinished(results: Results) -> str:
         "stuck": "nothing is left to happen",
         "time-limit": f"the time limit of {results.scenario.run.time_limit} is reached (run.time_limit)",
     }.get(summary["status"], summary["status"])
-    dropping = results.ports.filter(pl.col("drops") > 0).sort("drops", descending=True)
-    if summary["status"] == "stuck" and dropping.height:
-        why += "; frames were dropped, and paced hosts do not send lost packets again"
+    ports = results.ports.with_columns(lost=pl.col("lost_data_count") + pl.col("lost_control_count"))
+    dropping = ports.filter(pl.col("drops") > 0).sort("drops", descending=True)
+    losing = ports.filter(pl.col("lost") > 0).sort("lost", descending=True)
+    unroutable = summary["lost_count"]["unroutable"]
+    if summary["status"] == "stuck" and (dropping.height or losing.height or unroutable):
+        words = "dropped" if dropping.height else "lost"
+        why += f"; frames were {words}, and paced hosts do not send lost packets again"
     lines = [
         f"{stuck.height} of {summary['flows_count']} flows are unfinished after {summary['simulated_us']:.3f} us: {why}"
     ]
@@ -65,11 +69,17 @@ def _unfinished(results: Results) -> str:
     lines += [
         f"port {row['from']} to {row['to']} dropped {row['drops']} frames" for row in dropping.head(NAMED).to_dicts()
     ]
+    lines += [
+        f"link {row['from']} to {row['to']} was down: {row['lost']} frames lost"
+        for row in losing.head(NAMED).to_dicts()
+    ]
+    if unroutable:
+        lines.append(f"{unroutable} frames were lost where no link was left towards their destination")
     return "\n  ".join(lines)
 
 
 def _conservation(results: Results) -> list[str]:
-    """Frames out of hosts = frames into hosts + dropped at switches; while unfinished, the rest is in flight."""
+    """Frames out of hosts = into hosts + dropped and lost at switches; while unfinished, the rest is in flight."""
     import polars as pl
 
     ports = results.ports
@@ -81,8 +91,12 @@ def _conservation(results: Results) -> list[str]:
         sent = int(out[f"{kind}_frames_count"].sum())
         arrived = int(into[f"{kind}_frames_count"].sum())
         dropped = int(switches[f"dropped_{kind}_count"].sum())
-        if sent < arrived + dropped or (done and sent > arrived + dropped):
-            faults.append(f"{kind} frames: {sent} sent by hosts, {arrived} delivered and {dropped} dropped")
+        lost = int(switches[f"lost_{kind}_count"].sum()) + int(results.totals[f"unroutable_{kind}_count"])
+        ended = arrived + dropped + lost
+        if sent < ended or (done and sent > ended):
+            faults.append(
+                f"{kind} frames: {sent} sent by hosts, {arrived} delivered, {dropped} dropped and {lost} lost"
+            )
     over = results.flows.filter(pl.col("delivered_packets_count") > pl.col("packets_count"))
     faults += [
         f"flow {row['message']}: {row['delivered_packets_count']} packets delivered of {row['packets_count']}"

@@ -124,8 +124,10 @@ def _check_each_once(name: str, given: Sequence[object]) -> None:
 
 
 def label(balancer: Balancer) -> str:
-    """Return a balancer's short form: its kind and its parameters, such as `ofan` or `pofan:4`."""
-    return ":".join(str(value) for value in balancer.model_dump(mode="json").values())
+    """Return a balancer's short form: its kind and what is not at its default, such as `ofan` or `pofan:4`."""
+    from fabricsim.scenario import balancer_text
+
+    return balancer_text(balancer)
 
 
 def summary_table(runs: pl.DataFrame) -> pl.DataFrame:
@@ -177,10 +179,11 @@ def _run(scenario: Scenario, keep: Path | None, tick: Progress) -> _Run:
 
 def flat(summary: dict[str, Any]) -> dict[str, Any]:
     """Flatten a summary to one row: `queues["edge-agg"]["max_packets"]` is then `edge_agg_max_packets`, and so on."""
-    row = {name: value for name, value in summary.items() if name not in ("queues", "drops_count")}
+    row = {name: value for name, value in summary.items() if name not in ("queues", "drops_count", "lost_count")}
     for stage, measures in summary["queues"].items():
         row |= {f"{stage.replace('-', '_')}_{measure}": value for measure, value in measures.items()}
-    return row | {f"drops_{kind}_count": count for kind, count in summary["drops_count"].items()}
+    row |= {f"drops_{kind}_count": count for kind, count in summary["drops_count"].items()}
+    return row | {f"lost_{kind}_count": count for kind, count in summary["lost_count"].items()}
 
 
 def _order_statistics(results: Results) -> pl.Series:

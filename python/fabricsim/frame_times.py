@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fabricsim.errors import ScenarioError
+
 if TYPE_CHECKING:
     from fabricsim.scenario import FatTree, LeafSpine, Scenario
 
@@ -74,13 +76,15 @@ class Path:
 def paths(scenario: Scenario) -> list[Path]:
     """Return the path of each number of levels, level 1 first."""
     fabric = scenario.fabric
-    gap = int(scenario.frame.gap)
+    gap, load = int(scenario.frame.gap), scenario.transport.load
+    if isinstance(load, str):
+        raise ScenarioError("transport.load", load, "a number, once the messages are known")
     links = fabric.tier_links().values()
     up = [
         Hop(int(link.rate), int(link.latency), parallel, gap)
         for link, parallel in zip(links, _parallel(fabric), strict=True)
     ]
-    return [Path(up[:levels], scenario.transport.load) for levels in range(1, len(up) + 1)]
+    return [Path(up[:levels], load) for levels in range(1, len(up) + 1)]
 
 
 def _parallel(fabric: FatTree | LeafSpine) -> list[int]:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -100,6 +100,15 @@ def switch_max(ports: pl.DataFrame, column: str) -> int | None:
 def drops_count(ports: pl.DataFrame) -> dict[str, int]:
     """Frames that found a buffer full, by kind: `data` and `control`."""
     return {kind: int(ports[f"dropped_{kind}_count"].sum()) for kind in ("data", "control")}
+
+
+def lost_count(ports: pl.DataFrame, totals: Mapping[str, int]) -> dict[str, int]:
+    """Frames, data and ACKs, that were lost to failures: in or into a dead link, or for want of a valid uplink."""
+    kinds = ("data", "control")
+    return {
+        "dead_link": sum(int(ports[f"lost_{kind}_count"].sum()) for kind in kinds),
+        "unroutable": sum(totals[f"unroutable_{kind}_count"] for kind in kinds),
+    }
 
 
 def result_hash(flows: pl.DataFrame, drops: dict[str, int], marks: int) -> str:

@@ -83,9 +83,9 @@ def workers_for(scenarios: Sequence[Scenario], workers: int | None = None) -> in
 
     if workers is not None:
         return max(1, workers)
-    from fabricsim.scenario import core_config
+    from fabricsim.scenario.core_config import threads_of
 
-    threads = max((int(core_config(scenario)["threads"]) for scenario in scenarios), default=1)
+    threads = max(map(threads_of, scenarios), default=1)
     return max(1, (os.cpu_count() or 1) // threads)
 
 
@@ -102,18 +102,21 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
     import time
 
     from fabricsim import _core, bounds, metrics, tables
+    from fabricsim.offered_load import with_load
     from fabricsim.results import Results
     from fabricsim.scenario import core_config
     from fabricsim.summary import summarise
 
+    loaded = with_load(scenario, messages)
+    config = json.dumps(core_config(loaded))
     wall, cpu = time.perf_counter(), time.process_time()
     try:
-        output = _core.run(json.dumps(core_config(scenario)), messages.to_door(), progress)
+        output = _core.run(config, messages.to_door(), progress)
     except ValueError as error:
         raise _refusal(str(error)) from None
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 
-    limits = bounds.all_bounds(scenario, messages)
+    limits = bounds.all_bounds(loaded, messages)
     totals: dict[str, Any] = {
         "status": output["status"],
         **output["totals"],
@@ -127,7 +130,7 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
     ports = tables.ports_table(scenario, output["ports"], duration)
     provenance = _provenance(scenario)
     summary = {
-        **summarise(scenario, flows, ports, totals),
+        **summarise(loaded, flows, ports, totals),
         "wall_s": wall,
         # Of the whole process: runs side by side share it.
         "cpu_s": cpu,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fabricsim import metrics
+from fabricsim.failures import drawn_failures
 from fabricsim.tables import STAGES
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def summarise(
 ) -> dict[str, Any]:
     """Sum up a run from its tables; the host's costs (`wall_s` ...) are the caller's to add.
 
+    `scenario`: with its load as a number.
     Times in microseconds, sizes in bytes, fractions from 0 to 1. `cct_increase_fraction` compares `bound_us` with
     `cct_acked_us`, or with `cct_delivered_us` when ACKs are off (then `cct_acked_us` is null). The maxima are over the
     switches' ports. A value that does not exist (a CCT with unfinished flows, queues not measured) is None.
@@ -35,6 +37,8 @@ def summarise(
         "workload": scenario.workload.kind,
         "seed": scenario.run.seed,
         "hosts": scenario.fabric.hosts_count,
+        "load": scenario.transport.load,
+        "failure_redraws_count": drawn_failures(scenario.fabric, scenario.run.seed).redraws_count,
         "flows_count": flows.height,
         "unfinished_count": unfinished_count(scenario, flows),
         "cct_acked_us": in_us(acked),
@@ -45,6 +49,7 @@ def summarise(
         "max_queue_bytes": metrics.switch_max(ports, "max_queue_bytes"),
         "queues": metrics.queues_by_stage(ports, STAGES[scenario.fabric.kind]),
         "drops_count": drops,
+        "lost_count": metrics.lost_count(ports, totals),
         "marks_count": marks,
         "utilisation_fraction": metrics.utilisation_fraction(flows, ports, cct),
         "packets_count": int(flows["packets_count"].sum()),

@@ -119,6 +119,8 @@ def ports_table(scenario: Scenario, core: CorePorts, duration_ps: int) -> pl.Dat
         "control_frames_count",
         "dropped_data_count",
         "dropped_control_count",
+        "lost_data_count",
+        "lost_control_count",
         busy_ps.alias("busy_ps"),
     )
 

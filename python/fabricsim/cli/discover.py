@@ -100,11 +100,13 @@ def _show_entry(entry: Entry) -> None:
         "runs on": entry.where,
         "remembers": entry.state_per_switch,
         "average queue": f"uplinks {entry.growth_up}; downlinks {entry.growth_down}" if entry.growth_up else "",
+        "measured growth": f"largest queue {entry.measured.growth}" if entry.measured.growth else "",
+        "measured cost": entry.measured.cost,
     }
     width = min(shutil.get_terminal_size().columns, 120)
     for fact, text in facts.items():
         if text:
-            print(textwrap.fill(text, width, initial_indent=f"  {fact + ':':<15} ", subsequent_indent=" " * 18))
+            print(textwrap.fill(text, width, initial_indent=f"  {fact + ':':<16} ", subsequent_indent=" " * 19))
     if entry.parameters:
         print("\nParameters, with their defaults:")
     for one in entry.parameters:

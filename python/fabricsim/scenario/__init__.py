@@ -1,23 +1,34 @@
 """Scenarios: frozen, validated descriptions of a run, and the ways to read and write them."""
 
-from fabricsim.scenario.balancer import (
+from fabricsim.scenario.balancers import (
     BALANCERS,
+    Ar,
     Balancer,
+    Choice,
+    Conga,
+    Dlb,
     Drb,
+    Drill,
     Ecmp,
+    Ethereal,
+    Flowlet,
     Jsq,
     Ofan,
     Pofan,
+    Reps,
     Rps,
     Rsq,
+    Sglb,
     SimpleRr,
-    balancer_from_text,
 )
+from fabricsim.scenario.balancers.short_text import balancer_from_text, balancer_text
 from fabricsim.scenario.core_config import core_config
+from fabricsim.scenario.deployment import Deployment
 from fabricsim.scenario.dump import scenario_to_toml
 from fabricsim.scenario.fabric import Fabric, FatTree, LeafSpine
+from fabricsim.scenario.failures import FatTreeFailures, LeafSpineFailures
 from fabricsim.scenario.frame import Frame
-from fabricsim.scenario.links import DegradedLink, Link
+from fabricsim.scenario.links import DegradedLink, Link, LinkEvent
 from fabricsim.scenario.load import scenario_from_mapping, scenario_from_toml
 from fabricsim.scenario.measure import Measure
 from fabricsim.scenario.port import Port
@@ -45,21 +56,32 @@ __all__ = [
     "PRESETS",
     "After",
     "AllToAll",
+    "Ar",
     "Balancer",
     "Bytes",
+    "Choice",
+    "Conga",
     "DegradedLink",
+    "Deployment",
+    "Dlb",
     "Drb",
+    "Drill",
     "Duration",
     "Ecmp",
+    "Ethereal",
     "Fabric",
     "FatTree",
+    "FatTreeFailures",
+    "Flowlet",
     "Frame",
     "Htsim",
     "Incast",
     "InterPodPermutation",
     "Jsq",
     "LeafSpine",
+    "LeafSpineFailures",
     "Link",
+    "LinkEvent",
     "Measure",
     "Message",
     "MessageList",
@@ -69,14 +91,17 @@ __all__ = [
     "Pofan",
     "Port",
     "Rate",
+    "Reps",
     "Rps",
     "Rsq",
     "Run",
     "Scenario",
+    "Sglb",
     "SimpleRr",
     "Transport",
     "Workload",
     "balancer_from_text",
+    "balancer_text",
     "core_config",
     "scenario_from_mapping",
     "scenario_from_toml",

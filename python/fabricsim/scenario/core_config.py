@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from fabricsim.errors import ScenarioError
 from fabricsim.scenario.fabric import FatTree, LeafSpine
 from fabricsim.scenario.scenario import Scenario
 
@@ -15,14 +16,18 @@ def core_config(scenario: Scenario) -> dict[str, Any]:
     """Return the core's configuration as plain JSON values: bytes, bit/s and ps as integers, every field present.
 
     `run.threads = "auto"` becomes 1 below 2,000 hosts, where the threads would mostly wait for each other, else the
-    number of the machine's cores. The workload is not in it: messages go to the core as arrays.
+    number of the machine's cores. The workload is not in it: messages go to the core as arrays. Failed links and
+    switches of a deployment are drawn here. Raises `ScenarioError` if that cannot be done, or `transport.load` is no
+    number yet (it takes the messages, too: `fabricsim.offered_load.with_load`).
     """
     frame, port = scenario.frame, scenario.port
+    if isinstance(scenario.transport.load, str):
+        raise ScenarioError("transport.load", scenario.transport.load, "a number, once the messages are known")
     return {
         "seed": scenario.run.seed,
-        "threads": _threads(scenario),
+        "threads": threads_of(scenario),
         "time_limit_ps": int(scenario.run.time_limit),
-        "fabric": _fabric(scenario.fabric),
+        "fabric": _fabric(_with_failures(scenario)),
         "frame": {
             "payload_bytes": int(frame.payload),
             "header_bytes": int(frame.header),
@@ -32,18 +37,37 @@ def core_config(scenario: Scenario) -> dict[str, Any]:
         },
         "port": {
             "buffer_bytes": None if port.buffer == "infinite" else int(port.buffer),
-            "ecn_threshold_bytes": None if port.ecn_threshold == "none" else int(port.ecn_threshold),
+            "ecn_threshold_bytes": scenario.ecn_threshold_bytes,
         },
-        "balancer": scenario.balancer.model_dump(),
+        "balancer": scenario.balancer.lowered(),
+        "deployments": _deployments(scenario),
         "transport": scenario.transport.model_dump(),
         "measure": scenario.measure.model_dump(),
     }
 
 
-def _threads(scenario: Scenario) -> int:
+def threads_of(scenario: Scenario) -> int:
+    """Return how many threads a run uses: `run.threads` with auto decided."""
     if scenario.run.threads != "auto":
         return scenario.run.threads
     return 1 if scenario.fabric.hosts_count < _HOSTS_WORTH_THREADS else os.cpu_count() or 1
+
+
+def _with_failures(scenario: Scenario) -> FatTree | LeafSpine:
+    if scenario.fabric.failures is None:
+        return scenario.fabric
+    from fabricsim.failures import with_failures
+
+    return with_failures(scenario.fabric, scenario.run.seed)
+
+
+def _deployments(scenario: Scenario) -> list[dict[str, Any]]:
+    if scenario.deployment is None:
+        return []
+    from fabricsim.deployment import deployed_switches
+
+    switches = deployed_switches(scenario.deployment, scenario.fabric, scenario.run.seed)
+    return [{"switches": switches, "balancer": scenario.deployment.balancer.lowered()}] if switches else []
 
 
 def _fabric(fabric: FatTree | LeafSpine) -> dict[str, Any]:
@@ -67,4 +91,6 @@ def _fabric(fabric: FatTree | LeafSpine) -> dict[str, Any]:
     }
     degraded = [{"link": list(slower.link), "rate_bps": int(slower.rate)} for slower in fabric.links_degraded]
     down = [list(ends) for ends in fabric.links_down]
-    return {"kind": fabric.kind, **shape, **links, "links_down": down, "links_degraded": degraded}
+    events = [{"at_ps": int(event.at), "link": list(event.link), "state": event.state} for event in fabric.link_events]
+    changes = {"link_events": events, "reconvergence_delay_ps": int(fabric.reconvergence_delay)}
+    return {"kind": fabric.kind, **shape, **links, "links_down": down, "links_degraded": degraded, **changes}

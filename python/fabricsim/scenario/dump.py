@@ -6,17 +6,27 @@ import json
 from collections.abc import Mapping
 
 from fabricsim.scenario.scenario import Scenario
+from fabricsim.scenario.units import Bytes
 
 
 def scenario_to_toml(scenario: Scenario) -> str:
-    """Return `scenario` as TOML with every default written out; `scenario_from_toml` reads it back unchanged."""
+    """Return `scenario` as TOML with every default written out; `scenario_from_toml` reads it back unchanged.
+
+    What `auto` comes to in this scenario stands beside it, as a comment.
+    """
     sections = scenario.model_dump(mode="json", exclude_none=True)
-    return "\n".join(f"[{name}]\n{_section(fields)}" for name, fields in sections.items())
+    marks = "none" if scenario.ecn_threshold_bytes is None else str(Bytes(scenario.ecn_threshold_bytes))
+    remarks = {"ecn_threshold": marks} if scenario.port.ecn_threshold == "auto" else {}
+    return "\n".join(f"[{name}]\n{_section(fields, remarks)}" for name, fields in sections.items())
 
 
-def _section(fields: Mapping[str, object]) -> str:
+def _section(fields: Mapping[str, object], remarks: Mapping[str, str]) -> str:
     ordered = sorted(fields.items(), key=lambda item: item[0] != "kind")
-    return "".join(f"{name} = {_value(value)}\n" for name, value in ordered)
+    return "".join(f"{name} = {_value(value)}{_remark(remarks.get(name))}\n" for name, value in ordered)
+
+
+def _remark(text: str | None) -> str:
+    return f"  # here {text}" if text else ""
 
 
 def _value(value: object) -> str:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from fabricsim.scenario.failures import FAILURES, FatTreeFailures, LeafSpineFailures
 from fabricsim.scenario.links import Link
 from fabricsim.scenario.ranges import Whole
 from fabricsim.scenario.tree import OVERSUBSCRIPTION, TIER_LINK, Tree
@@ -32,6 +33,7 @@ class FatTree(Tree):
         default=1,
         description=OVERSUBSCRIPTION.format(switch="aggregation switch", uplinks="cores per aggregation switch"),
     )
+    failures: FatTreeFailures | None = Field(default=None, description=FAILURES)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -137,6 +139,7 @@ class LeafSpine(Tree):
     oversubscription: Annotated[int, Whole(1, 64)] = Field(
         default=1, description=OVERSUBSCRIPTION.format(switch="leaf", uplinks="spines")
     )
+    failures: LeafSpineFailures | None = Field(default=None, description=FAILURES)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -1,11 +1,11 @@
-"""Links by name: how a scenario says which links are down or slower, and the check that they exist."""
+"""Links by name: how a scenario says which are down or slower or change in mid-run, and the check that they exist."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Annotated, Protocol
+from typing import Annotated, Literal, Protocol
 
 from pydantic import BeforeValidator, Field
 
@@ -47,6 +47,18 @@ class DegradedLink(Part):
     rate: LinkRate = Field(description="Bit/s in each direction; at most the rate of its tier.")
 
 
+class LinkEvent(Part):
+    """A link that goes down or comes up in mid-run, in both directions."""
+
+    at: Annotated[Duration, Between(Duration("0ps"), Duration("9000000s"))] = Field(
+        description="Moment of the event, from the start of the run."
+    )
+    link: LinkEnds = Field(description='The two ends, such as ["edge-0", "agg-1"].')
+    state: Literal["down", "up"] = Field(
+        description="down: what has not left the two ports is lost, and so is what is sent into them until it is up."
+    )
+
+
 class Wiring(Protocol):
     """What the check of a link list needs of a fabric."""
 
@@ -56,6 +68,15 @@ class Wiring(Protocol):
 
     def link_between(self, lower: tuple[str, int], upper: tuple[str, int]) -> Link | None:
         """Return the link's kind, or None when the two nodes are no neighbours."""
+
+
+def checked_switch(fabric: Wiring, name: str, field: str) -> str:
+    """Return a switch's own name, of the tiers that choose uplinks; refuse unknown ones, hosts and the top tier."""
+    tiers = list(fabric.nodes_count)[1:-1]
+    tier, number = _node(fabric, name, field)
+    if tier not in tiers:
+        raise refusal(name, f"a switch that has uplinks: {' or '.join(f'{one}-N' for one in tiers)}", field)
+    return f"{tier}-{number}"
 
 
 def _checked_ends(fabric: Wiring, ends: LinkEnds, field: str) -> tuple[LinkEnds, Link]:
@@ -85,6 +106,13 @@ def _node(fabric: Wiring, name: str, field: str) -> tuple[str, int]:
     return tier, int(number)
 
 
+def _between_switches(fabric: Wiring, ends: LinkEnds, field: str) -> LinkEnds:
+    named, _ = _checked_ends(fabric, ends, field)
+    if named[0].startswith("host-"):
+        raise refusal(list(ends), "links between switches (a host without its only link is no host)", field)
+    return named
+
+
 def check_link_lists(
     fabric: Wiring, down: tuple[LinkEnds, ...], degraded: tuple[DegradedLink, ...]
 ) -> tuple[tuple[LinkEnds, ...], tuple[DegradedLink, ...]]:
@@ -100,9 +128,7 @@ def check_link_lists(
 
     for row, ends in enumerate(down):
         field = f"links_down.{row}"
-        named, _ = _checked_ends(fabric, ends, field)
-        if named[0].startswith("host-"):
-            raise refusal(list(ends), "links between switches (a host without its only link is no host)", field)
+        named = _between_switches(fabric, ends, field)
         once(named, field)
         down_named.append(named)
     for row, slower in enumerate(degraded):
@@ -113,3 +139,27 @@ def check_link_lists(
             raise refusal(str(slower.rate), f"at most the rate of its tier, {link.rate}", f"{field}.rate")
         degraded_named.append(DegradedLink(link=named, rate=slower.rate))
     return tuple(down_named), tuple(degraded_named)
+
+
+def check_link_events(
+    fabric: Wiring, down: tuple[LinkEnds, ...], events: tuple[LinkEvent, ...]
+) -> tuple[LinkEvent, ...]:
+    """Return the events with every link under its own name; refuse unknown and host-side links, and no changes.
+
+    `down`: the links that are down from the start, by their own names. In the order of time every event has to change
+    its link's state, so that a link goes down and comes up by turns.
+    """
+    named: list[LinkEvent] = []
+    for row, event in enumerate(events):
+        link = _between_switches(fabric, event.link, f"link_events.{row}.link")
+        named.append(LinkEvent(at=event.at, link=link, state=event.state))
+    state = dict.fromkeys(down, "down")
+    changed_at: dict[LinkEnds, Duration] = {}
+    for row, event in sorted(enumerate(named), key=lambda numbered: numbered[1].at):
+        if event.link in changed_at and changed_at[event.link] == event.at:
+            raise refusal(str(event.at), "one event of a link at a time", f"link_events.{row}.at")
+        if state.get(event.link, "up") == event.state:
+            other = {"down": "up", "up": "down"}[event.state]
+            raise refusal(event.state, f'"{other}" (the link is {event.state} already)', f"link_events.{row}.state")
+        state[event.link], changed_at[event.link] = event.state, event.at
+    return tuple(named)

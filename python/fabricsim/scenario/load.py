@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from fabricsim.errors import ScenarioError, Unknown
-from fabricsim.scenario.balancer import balancer_from_text
+from fabricsim.scenario.balancers.short_text import balancer_from_text
 from fabricsim.scenario.part import nearest, scenario_error
 from fabricsim.scenario.presets import PRESETS
 from fabricsim.scenario.scenario import KINDS, Scenario
@@ -123,12 +123,9 @@ def _nested(values: Mapping[str, object]) -> dict[str, Any]:
             inner = here.get(table)
             here[table] = inner = inner if isinstance(inner, dict) else {}
             here = inner
-        here[last] = _balancer(value) if name == "balancer" and isinstance(value, str) else value
+        is_short = name in ("balancer", "deployment.balancer") and isinstance(value, str)
+        here[last] = balancer_from_text(str(value), f"--set {name}").model_dump() if is_short else value
     return nested
-
-
-def _balancer(text: str) -> dict[str, object]:
-    return balancer_from_text(text, where="--set balancer").model_dump()
 
 
 def _place(field: str, given: Mapping[str, object], where: str) -> str:

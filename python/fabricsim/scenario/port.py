@@ -14,7 +14,7 @@ _SIZE = (Bytes("1B"), Bytes("1000TB"))
 
 
 class Port(Part):
-    """Buffer and ECN marking of every switch port. Default: neither limit nor marks.
+    """Buffer and ECN marking of every switch port. Default: no limit, and marks only where something reacts to them.
 
     So it is in the Ofan paper where hosts pace: it has buffers and thresholds in the cases with congestion control and
     with REPS only (section 6, footnote 6). Paced hosts do not react to marks, and marking exactly costs time on every
@@ -26,8 +26,9 @@ class Port(Part):
         description="Frames that would make the queue exceed this are dropped; the frame being sent counts. "
         "Ofan section 2.2 assumes no limit; its section 6 has 800kB where there is congestion control.",
     )
-    ecn_threshold: Annotated[Bytes | Literal["none"], Between(*_SIZE, word="none")] = Field(
-        default="none",
+    ecn_threshold: Annotated[Bytes | Literal["auto", "none"], Between(*_SIZE, word=("auto", "none"))] = Field(
+        default="auto",
         description="A data frame that leaves more than this queued, itself included, is marked (and counted). "
-        "Ofan section 6 has 80kB (10 packets where they are of 64 KB) where hosts or REPS react to marks.",
+        "auto: 80kB, or 10 data frames where those are more, if the balancer reacts to marks (reps), else none. "
+        "Ofan section 6 has 80kB, and 10 packets where they are of 64 KB.",
     )

@@ -1,7 +1,7 @@
 """Ranges of fields, declared once: each checks a value, says in words what it allows, and gives its JSON Schema.
 
 Used as `radix: Annotated[int, Whole(2, 128, step=2)] = 12`. The words feed the error message, `fabricsim explain` and
-the documentation. A `word` is a text accepted beside the range: `Whole(1, 1024, word="auto")`.
+the documentation. `word`: a text accepted beside the range, or several: `Whole(1, 1024, word="auto")`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -22,7 +23,12 @@ from fabricsim.scenario.units import Quantity
 class Allowed(ABC):
     """What a field accepts; subclasses hold the limits and are put into `Annotated`."""
 
-    word: str | None
+    word: str | tuple[str, ...] | None
+
+    @property
+    def _texts(self) -> tuple[str, ...]:
+        """The texts accepted beside the range."""
+        return self.word if isinstance(self.word, tuple) else (self.word,) if self.word else ()
 
     @property
     @abstractmethod
@@ -44,10 +50,10 @@ class Allowed(ABC):
 
     @property
     def _beside(self) -> str:
-        return f', or "{self.word}"' if self.word else ""
+        return "".join(f', or "{text}"' for text in self._texts)
 
     def _validate(self, value: object) -> object:
-        return value if self.word is not None and value == self.word else self._check(value)
+        return value if isinstance(value, str) and value in self._texts else self._check(value)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         serialized = core_schema.plain_serializer_function_ser_schema(_serialized, when_used="json")
@@ -55,10 +61,12 @@ class Allowed(ABC):
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         described = self._json_schema()
-        return {"anyOf": [{"const": self.word}, described]} if self.word else described
+        return {"anyOf": [*({"const": text} for text in self._texts), described]} if self._texts else described
 
 
 def _serialized(value: object) -> object:
+    if isinstance(value, tuple):
+        return list(value)
     return str(value) if isinstance(value, Quantity) else value
 
 
@@ -69,7 +77,7 @@ class Whole(Allowed):
     low: int
     high: int
     step: int = 1
-    word: str | None = None
+    word: str | tuple[str, ...] | None = None
 
     @property
     def _values(self) -> str:
@@ -99,7 +107,7 @@ class Real(Allowed):
 
     low: float
     high: float
-    word: str | None = None
+    word: str | tuple[str, ...] | None = None
 
     @property
     def _values(self) -> str:
@@ -117,12 +125,39 @@ class Real(Allowed):
 
 
 @dataclass(frozen=True)
+class Ascending(Allowed):
+    """A list of `count` numbers from `low` to `high`, each greater than the one before; kept as a tuple."""
+
+    count: int
+    low: float
+    high: float
+    word: str | tuple[str, ...] | None = None
+
+    @property
+    def _values(self) -> str:
+        return f"a list of {self.count} ascending numbers from {_short(self.low)} to {_short(self.high)}"
+
+    def _check(self, value: object) -> tuple[float, ...]:
+        if not isinstance(value, list | tuple) or len(value) != self.count:
+            raise refusal(value, self.words)
+        if any(isinstance(one, bool | Quantity) or not isinstance(one, int | float) for one in value):
+            raise refusal(value, self.words)
+        if not self.low <= value[0] or not value[-1] <= self.high or any(not a < b for a, b in pairwise(value)):
+            raise refusal(value, self.words)
+        return tuple(map(float, value))
+
+    def _json_schema(self) -> JsonSchemaValue:
+        number = {"type": "number", "minimum": self.low, "maximum": self.high}
+        return {"type": "array", "items": number, "minItems": self.count, "maxItems": self.count}
+
+
+@dataclass(frozen=True)
 class Between(Allowed):
     """A quantity with a unit from `low` to `high`, both included; their class says which unit."""
 
     low: Quantity
     high: Quantity
-    word: str | None = None
+    word: str | tuple[str, ...] | None = None
 
     @property
     def _values(self) -> str:

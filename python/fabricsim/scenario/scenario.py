@@ -6,7 +6,8 @@ from typing import Annotated, Any, Self, get_args, get_origin
 
 from pydantic import Field, model_validator
 
-from fabricsim.scenario.balancer import Balancer, Ofan
+from fabricsim.scenario.balancers import Balancer, Conga, Ofan, Sglb
+from fabricsim.scenario.deployment import Deployment
 from fabricsim.scenario.fabric import Fabric, FatTree
 from fabricsim.scenario.frame import Frame
 from fabricsim.scenario.measure import Measure
@@ -27,6 +28,7 @@ class Scenario(Part):
     fabric: Fabric = Field(default=FatTree(), description="Switches, links and hosts.")
     workload: Workload = Field(default=Permutation(), description="Who sends what to whom, and when.")
     balancer: Balancer = Field(default=Ofan(), description="Who chooses the path of a packet.")
+    deployment: Deployment | None = Field(default=None, description="Switches that run another balancer, if any do.")
     transport: Transport = Field(default=Paced(), description="What hosts send when.")
     frame: Frame = Field(default=Frame(), description="Sizes on the wire.")
     port: Port = Field(default=Port(), description="Buffers and marking of switch ports.")
@@ -35,12 +37,28 @@ class Scenario(Part):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.deployment is not None:
+            self._check_deployment(self.deployment)
         largest = max(self.frame.data_bytes, self.frame.ack)
         if self.port.buffer != "infinite" and self.port.buffer < largest:
             raise refusal(
                 str(self.port.buffer), f'at least the largest frame, {largest}B, or "infinite"', "port.buffer"
             )
         return self
+
+    def _check_deployment(self, deployment: Deployment) -> None:
+        deployment.check_fits(self.fabric, "deployment")
+        if {type(self.balancer), type(deployment.balancer)} == {Conga, Sglb}:
+            allowed = "another balancer: conga and sglb would write into the same field of a packet"
+            raise refusal(deployment.balancer.kind, allowed, "deployment.balancer.kind")
+
+    @property
+    def ecn_threshold_bytes(self) -> int | None:
+        """Queue above which ports mark, in bytes, with `port.ecn_threshold = "auto"` decided; None: no marks."""
+        threshold = self.port.ecn_threshold
+        if threshold == "auto":
+            return max(80_000, 10 * self.frame.data_bytes) if self.balancer.reacts_to_marks else None
+        return None if threshold == "none" else int(threshold)
 
     def replace(self, **parts: Any) -> Scenario:
         """Return a copy with some parts exchanged, checked anew: `scenario.replace(balancer=Rsq())`."""

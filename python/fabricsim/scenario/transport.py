@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
 from fabricsim.scenario.part import Part
 from fabricsim.scenario.ranges import Real
+
+RhoMax = Literal["rho-max:path", "rho-max:hop", "rho-max:lp"]
+RHO_MAX: tuple[RhoMax, ...] = get_args(RhoMax)
+"""Loads that are computed from the fabric and the messages, by the three readings of rho_max in Ofan section 2.2."""
 
 
 class Paced(Part):
@@ -22,9 +26,12 @@ class Paced(Part):
     differs: ClassVar[str] = "none"
 
     kind: Literal["paced"] = "paced"
-    load: Annotated[float, Real(low=1e-6, high=1)] = Field(
+    load: Annotated[float | RhoMax, Real(low=1e-6, high=1, word=RHO_MAX)] = Field(
         default=1.0,
-        description="Share of the line rate at which a host may start data frames. Ofan section 2.2 (1, fault-free).",
+        description="Share of the line rate at which a host may start data frames. Ofan section 2.2: 1 without "
+        "failures, and with failures rho_max, the largest at which no link is overloaded when every flow spreads "
+        "equally over its paths (rho-max:path), every switch over its valid uplinks (rho-max:hop), or all as well as "
+        "can be (rho-max:lp).",
     )
     acks: Literal["per-packet", "off"] = Field(
         default="per-packet", description="One ACK for every data packet, or none. Ofan Appendix A."

@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from fabricsim.scenario.links import DegradedLink, Link, LinkEnds, LinkLatency, LinkRate, check_link_lists
+from fabricsim.scenario.links import (
+    DegradedLink,
+    Link,
+    LinkEnds,
+    LinkEvent,
+    LinkLatency,
+    LinkRate,
+    check_link_events,
+    check_link_lists,
+)
 from fabricsim.scenario.part import Part, refusal
-from fabricsim.scenario.ranges import Whole
+from fabricsim.scenario.ranges import Between, Whole
 from fabricsim.scenario.units import Duration, Rate
 
 if TYPE_CHECKING:
@@ -45,6 +54,17 @@ class Tree(Part, ABC):
     )
     links_degraded: tuple[DegradedLink, ...] = Field(
         default=(), description='Links that are slower from the start: {link = ["agg-3", "core-18"], rate = "400Gbps"}.'
+    )
+
+    link_events: tuple[LinkEvent, ...] = Field(
+        default=(),
+        description="Links that go down or come up in mid-run: "
+        '{at = "5us", link = ["edge-0", "agg-1"], state = "down"}.',
+    )
+    reconvergence_delay: Annotated[Duration, Between(Duration("0ps"), Duration("1000s"))] = Field(
+        default=Duration("0us"),
+        description="Time from a link event to the moment from which all switches route by it. Until then packets go "
+        "into a dead link, and are lost.",
     )
 
     @property
@@ -90,8 +110,9 @@ class Tree(Part, ABC):
         return sum(latency * (levels > level) for level, latency in enumerate(below))
 
     def to_networkx(self) -> networkx.Graph:
-        """Return the fabric as an undirected graph, without the links that are down.
+        """Return the fabric as an undirected graph, without the links in `links_down`.
 
+        Links that fail at random are still there: `fabricsim.failures.with_failures` gives the fabric without them.
         Node attribute: `tier` (host, edge, agg, core; host, leaf, spine). Edge attributes: `rate_bps`, `latency_ps`.
         """
         import networkx
@@ -119,5 +140,6 @@ class Tree(Part, ABC):
 
     def _name_links(self) -> None:
         down, degraded = check_link_lists(self, self.links_down, self.links_degraded)
+        events = check_link_events(self, down, self.link_events)
         # The model is frozen for its users; this runs inside validation, before anyone has seen it.
-        self.__dict__.update(links_down=down, links_degraded=degraded)
+        self.__dict__.update(links_down=down, links_degraded=degraded, link_events=events)

@@ -1,4 +1,4 @@
-"""Random draws of the workloads: one stream a purpose, the same on any machine and with any NumPy.
+"""Random draws of workloads and fabrics: one stream a purpose, the same on any machine and with any NumPy.
 
 A stream is PCG64 seeded with SeedSequence(run seed, spawn_key=(purpose,)). Only the generator's raw 64-bit words are
 used: NumPy guarantees those (NEP 19), but not what `Generator.permutation` and the like make of them.
@@ -19,6 +19,9 @@ class Purpose(IntEnum):
     INTER_POD_PERMUTATION = 2
     ALL_TO_ALL_ORDER = 3
     INCAST_SENDERS = 4
+    # Of the fabric, apart from the workloads' so that either list can grow.
+    LINK_FAILURES = 101
+    DEPLOYMENT = 102
 
 
 class Draws:
@@ -30,6 +33,10 @@ class Draws:
     def words(self, count: int) -> NDArray[np.uint64]:
         """Return `count` words, uniform over 0 to 2^64 - 1."""
         return self._generator.random_raw(count)
+
+    def uniforms(self, count: int) -> NDArray[np.float64]:
+        """Return `count` numbers, uniform over the multiples of 2^-53 from 0 to below 1."""
+        return (self.words(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def orders(self, rows: int, length: int) -> NDArray[np.int64]:
         """Return `rows` independent, uniformly random permutations of 0 to length - 1, shape (rows, length)."""

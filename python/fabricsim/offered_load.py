@@ -1,0 +1,43 @@
+"""The load that hosts offer, where a scenario asks for the highest that its fabric can carry (rho_max)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from fabricsim.scenario import Scenario
+    from fabricsim.theory.rho_max import Reading
+    from fabricsim.workloads import Messages
+
+_READINGS: dict[str, Reading] = {"rho-max:path": "path", "rho-max:hop": "hop", "rho-max:lp": "lp"}
+
+
+def with_load(scenario: Scenario, messages: Messages) -> Scenario:
+    """Return the scenario with `transport.load` a number: itself, or with rho_max of its fabric and these messages.
+
+    rho_max is that of the links alive at the start (Ofan sections 2.2 and 6.2), random failures included; link events
+    do not count. A host that sends several messages shares its rate among them by their bytes. Raises `ScenarioError`
+    where some message has no path.
+    """
+    load = scenario.transport.load
+    if not isinstance(load, str):
+        return scenario
+    from fabricsim.failures import with_failures
+    from fabricsim.theory.rho_max import rho_max
+
+    fabric = with_failures(scenario.fabric, scenario.run.seed)
+    highest = rho_max(fabric, messages.src, messages.dst, _READINGS[load], shares(messages))
+    transport = type(scenario.transport)(**{**dict(scenario.transport), "load": highest})
+    return scenario.replace(transport=transport)
+
+
+def shares(messages: Messages) -> NDArray[np.float64]:
+    """Return each message's share of what its host sends, by bytes; equal shares where a host sends no bytes at all."""
+    sizes = messages.bytes.astype(np.float64)
+    hosts = int(messages.src.max(initial=0)) + 1
+    total = np.bincount(messages.src, sizes, hosts)[messages.src]
+    count = np.bincount(messages.src, minlength=hosts)[messages.src]
+    return np.where(total > 0, sizes / np.maximum(total, 1), 1 / np.maximum(count, 1))

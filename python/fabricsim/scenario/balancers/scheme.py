@@ -1,0 +1,43 @@
+"""What every load balancer's model has: facts for people, and its form at the door to the core."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from fabricsim.scenario.part import Part
+from fabricsim.scenario.units import Bytes, Duration
+
+Where = Literal["switch", "host"]
+
+_UNITS = {Bytes: "_bytes", Duration: "_ps"}
+
+
+class BalancerPart(Part):
+    """Base of the balancers. The class variables are what `fabricsim explain` and the documentation say of a scheme.
+
+    `where`: switch or host. `growth_up`, `growth_down`: proven growth of the average queue with the message size m, on
+    uplinks and downlinks (Ofan Table 1). `state_per_switch`: what a switch (or host) remembers. `differs`: deviations
+    from the source. `reacts_to_marks`: whether the scheme needs ECN marks. `short`: the fields whose values may follow
+    the kind in the short text, in order (`pofan:4`); `short_is_whole`: whether they stand there also at their defaults.
+    """
+
+    summary: ClassVar[str]
+    where: ClassVar[Where]
+    source: ClassVar[str]
+    state_per_switch: ClassVar[str]
+    growth_up: ClassVar[str] = "not proved"
+    growth_down: ClassVar[str] = "not proved"
+    differs: ClassVar[str] = "none"
+    reacts_to_marks: ClassVar[bool] = False
+    short: ClassVar[tuple[str, ...]] = ()
+    short_is_whole: ClassVar[bool] = False
+
+    def lowered(self) -> dict[str, Any]:
+        """Return the scheme as the core reads it: names of quantities end in their unit, sequences are lists."""
+        return dict(_lowered(name, value) for name, value in self.model_dump().items())
+
+
+def _lowered(name: str, value: object) -> tuple[str, object]:
+    if isinstance(value, Bytes | Duration):
+        return name + _UNITS[type(value)], int(value)
+    return name, list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,84 @@
+"""Balancers as short texts, for command lines and tables: `ofan`, `pofan:4`, `drill:2:1`, `reps:freezing=off`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import get_origin
+
+from fabricsim.errors import ScenarioError, Unknown
+from fabricsim.scenario.balancers import BALANCERS, AnyBalancer, BalancerPart
+from fabricsim.scenario.part import nearest
+
+_BETWEEN_ENTRIES = "+"  # a comma separates balancers
+
+
+def balancer_from_text(text: str, where: str = "") -> AnyBalancer:
+    """Return the balancer that a short text names.
+
+    A kind alone has its defaults; after it follow parameters, each after a colon: `choice:2` and `drill:2:1` give the
+    scheme's main ones in their order, `field=value` any. Entries of a list are joined by `+`, as in
+    `ar:level_fractions=0.05+0.1+0.2`. `balancer_text` is the inverse. Raises `ScenarioError`; `where` says in it where
+    the text came from.
+    """
+    kind, *parameters = text.strip().split(":")
+    model = BALANCERS.get(kind.lower())
+    if model is None:
+        raise ScenarioError("balancer", Unknown(kind, nearest(kind.lower(), BALANCERS)), ", ".join(BALANCERS), where)
+    fields: dict[str, object] = {}
+    for place, parameter in enumerate(parameters):
+        name, equals, value = parameter.partition("=")
+        if not equals:
+            name, value = model.short[place] if place < len(model.short) else "", parameter
+        name = name.strip()
+        if not name or not value or name in fields:
+            raise ScenarioError("balancer", text, _form(model), where)
+        fields[name] = _value(model, name, value.strip())
+    try:
+        return model(**fields)  # type: ignore[return-value]
+    except ScenarioError as error:
+        raise ScenarioError(f"balancer.{error.field}", error.value, error.allowed, where) from None
+
+
+def balancer_text(balancer: BalancerPart) -> str:
+    """Return a balancer's short text: its kind, and of its parameters those that are not at their defaults."""
+    fields = balancer.model_dump(mode="json")
+    changed = {name for name, field in type(balancer).model_fields.items() if getattr(balancer, name) != field.default}
+    short = list(balancer.short)
+    while short and short[-1] not in changed and not balancer.short_is_whole:
+        short.pop()
+    parts = [fields.pop("kind"), *(_text(fields.pop(name)) for name in short)]
+    return ":".join([*parts, *(f"{name}={_text(value)}" for name, value in fields.items() if name in changed)])
+
+
+def _form(model: type[BalancerPart]) -> str:
+    kind = model.model_fields["kind"].default
+    texts = list(_examples(model, kind))
+    return " or ".join([f'"{kind}" alone', *texts])
+
+
+def _examples(model: type[BalancerPart], kind: str) -> Iterator[str]:
+    if model.short:
+        yield f'"{":".join([kind, *(name.upper() for name in model.short)])}"'
+    if names := [name for name in model.model_fields if name != "kind"]:
+        yield f'"{kind}:FIELD=VALUE" of {", ".join(names)}, each once'
+
+
+def _value(model: type[BalancerPart], name: str, text: str) -> object:
+    """Return the number that a text is, or the text; entries of a list one by one."""
+    field = model.model_fields.get(name)
+    if field is not None and get_origin(field.annotation) is tuple:
+        return [_number(entry) for entry in text.split(_BETWEEN_ENTRIES)]
+    return _number(text)
+
+
+def _number(text: str) -> object:
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _text(value: object) -> str:
+    return _BETWEEN_ENTRIES.join(map(str, value)) if isinstance(value, list) else str(value)
