@@ -146,22 +146,34 @@ impl SwitchBalancer {
     }
 }
 
-/// The cheapest of some ports, a uniformly random one among equals.
+/// The cheapest of the ports in a mask, a uniformly random one among equals.
 #[inline(always)]
-fn cheapest(ports: &[u16], stream: &mut Stream, mut cost: impl FnMut(u16) -> u64) -> u16 {
-    let mut best = [0u16; crate::fabric::UPLINKS_LIMIT as usize];
-    let (mut ties, mut least) = (0, u64::MAX);
-    for &port in ports {
+fn cheapest(ports: u64, stream: &mut Stream, mut cost: impl FnMut(u16) -> u64) -> u16 {
+    let (mut ties, mut least) = (0u64, u64::MAX);
+    for port in members(ports) {
         let cost = cost(port);
-        if cost < least {
-            (ties, least) = (0, cost);
-        }
-        if cost == least {
-            best[ties] = port;
-            ties += 1;
+        ties = if cost < least { 0 } else { ties };
+        ties |= u64::from(cost <= least) << port;
+        least = least.min(cost);
+    }
+    let count = ties.count_ones();
+    if count > 1 {
+        for _ in 0..stream.below(count.into()) {
+            ties &= ties - 1;
         }
     }
-    if ties == 1 { best[0] } else { best[stream.below(ties as u64) as usize] }
+    ties.trailing_zeros() as u16
+}
+
+/// The ports in a mask, ascending.
+#[inline(always)]
+fn members(mut mask: u64) -> impl Iterator<Item = u16> {
+    std::iter::from_fn(move || {
+        let port = mask.trailing_zeros() as u16;
+        let any = mask != 0;
+        mask &= mask.wrapping_sub(1);
+        any.then_some(port)
+    })
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl Balancer for Ar {
             return valid.ports[self.stream.below(valid.len() as u64) as usize];
         }
         let (levels, seen) = (self.levels, &mut self.seen);
-        cheapest(&valid.ports, &mut self.stream, |port| {
+        cheapest(valid.mask, &mut self.stream, |port| {
             let (level, until) = &mut seen[usize::from(port)];
             if decision.now >= *until {
                 (*level, *until) = (levels.of(decision.queued_bytes(port)), decision.now + levels.refresh);

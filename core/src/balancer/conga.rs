@@ -11,7 +11,7 @@ mod header;
 mod rates;
 mod row;
 
-use super::{Decision, Watchful};
+use super::{Decision, Watchful, cheapest};
 use crate::error::Error;
 use crate::fabric::{Addressing, Fabric, Reach, SwitchShape, Tier};
 use crate::hash::FastMap;
@@ -25,9 +25,6 @@ use rates::Rates;
 use row::Row;
 use std::sync::Arc;
 
-/// Uplinks that a feedback's six bits can name.
-const UPLINKS: u32 = 64;
-
 /// What all switches share.
 pub(super) struct Shared {
     interval: Ps,
@@ -37,16 +34,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(
-        fabric: &Fabric,
-        workload: &Workload,
-        (interval, gain, aging): (Ps, f64, Ps),
-        field: &str,
-    ) -> Result<Self, Error> {
-        if let Some(shape) = fabric.switches.iter().find(|shape| shape.up > UPLINKS) {
-            let allowed = format!("conga on switches of at most {UPLINKS} uplinks");
-            return Err(Error::value(format!("{field}.kind"), format!("conga with {} uplinks", shape.up), allowed));
-        }
+    pub(super) fn new(workload: &Workload, (interval, gain, aging): (Ps, f64, Ps), field: &str) -> Result<Self, Error> {
         if interval == 0 || aging == 0 {
             let name = if interval == 0 { "dre_interval_ps" } else { "aging_ps" };
             return Err(Error::value(format!("{field}.{name}"), 0, "at least 1"));
@@ -115,22 +103,22 @@ impl Conga {
         self.rows[key as usize].get_or_insert_with(|| Box::new(Row::new(uplinks)))
     }
 
+    #[inline(always)]
     fn choose(&mut self, decision: &Decision<'_>) -> u16 {
-        let (aging, down, now) = (self.aging, self.shape.down as usize, decision.now);
-        let last = self.last_port.get(&decision.flow_class()).copied();
-        self.row(decision.key);
-        let metrics = &self.rates.metrics[down..];
+        let (aging, now) = (self.aging, decision.now);
+        let metrics = &self.rates.metrics[self.shape.down as usize..];
         let row = self.rows[decision.key as usize].as_ref();
         let cost = |port: u16| {
             let remote = row.map_or((0, 0), |row| row.there[usize::from(port)]);
             let heard = if now - remote.1 < aging { remote.0 } else { 0 };
             u64::from(metrics[usize::from(port)].max(heard))
         };
-        let best = super::cheapest(&decision.valid.ports, &mut self.stream, cost);
-        match last {
-            Some(last) if decision.allows(last) && cost(last) == cost(best) => last,
-            _ => best,
+        let best = cheapest(decision.valid.mask, &mut self.stream, cost);
+        let last = self.last_port.entry(decision.flow_class()).or_insert(best);
+        if *last != best && !(decision.allows(*last) && cost(*last) == cost(best)) {
+            *last = best;
         }
+        *last
     }
 }
 
@@ -142,7 +130,6 @@ impl Watchful for Conga {
 
     fn climb(&mut self, decision: Decision<'_>, packet: &mut Packet) -> u16 {
         let port = self.choose(&decision);
-        self.last_port.insert(decision.flow_class(), port);
         let metric = self.rates.add((self.shape.down + u32::from(port)) as usize, packet.bytes());
         let mut header = Header(0);
         if self.shape.tier == Tier::Edge {

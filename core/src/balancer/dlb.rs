@@ -112,6 +112,6 @@ impl Balancer for Dlb {
     fn pick(&mut self, decision: Decision<'_>) -> u16 {
         self.uplinks.advance(decision.now, decision.uplinks);
         let costs = &self.uplinks.costs;
-        cheapest(&decision.valid.ports, &mut self.stream, |port| u64::from(costs[usize::from(port)]))
+        cheapest(decision.valid.mask, &mut self.stream, |port| u64::from(costs[usize::from(port)]))
     }
 }

@@ -105,7 +105,7 @@ impl Kind {
                 Self::Sglb(sglb::Shared::new(fabric, quality, advertise_interval_ps, field)?)
             }
             BalancerConfig::Conga { dre_interval_ps, dre_gain, aging_ps } => {
-                Self::Conga(conga::Shared::new(fabric, workload, (dre_interval_ps, dre_gain, aging_ps), field)?)
+                Self::Conga(conga::Shared::new(workload, (dre_interval_ps, dre_gain, aging_ps), field)?)
             }
             BalancerConfig::Choice { ports_sampled } => {
                 at_least_one("ports_sampled", ports_sampled.into())?;

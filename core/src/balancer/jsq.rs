@@ -21,6 +21,6 @@ impl Jsq {
 impl Balancer for Jsq {
     #[inline(always)]
     fn pick(&mut self, mut decision: Decision<'_>) -> u16 {
-        cheapest(&decision.valid.ports, &mut self.stream, |port| decision.queued_bytes(port))
+        cheapest(decision.valid.mask, &mut self.stream, |port| decision.queued_bytes(port))
     }
 }

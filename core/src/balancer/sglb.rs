@@ -247,7 +247,7 @@ impl Watchful for Sglb {
             let arrived = boards.arrived(decision.now, boards.agg_core_delay);
             (boards.cores.row(arrived, self.agg_index * boards.pods + decision.key as usize), None)
         };
-        cheapest(&decision.valid.ports, &mut self.stream, |port| {
+        cheapest(decision.valid.mask, &mut self.stream, |port| {
             let uplink = usize::from(port);
             u64::from(local[uplink].max(band(near, uplink)).max(band(far, uplink)))
         })

@@ -90,7 +90,7 @@ fn all_ports(fabric: &Fabric, node: u32) -> Vec<Port> {
     fabric.ports_of(node).map(|port| Port::new(fabric, port, &FRAME, PortLimits::NONE, false)).collect()
 }
 
-fn picks(scheme: BalancerConfig, uplinks: u32, masks: &[u128], count: usize, seed: u64) -> Vec<u16> {
+fn picks(scheme: BalancerConfig, uplinks: u32, masks: &[u64], count: usize, seed: u64) -> Vec<u16> {
     let fabric = leaf_spine(uplinks);
     let node = fabric.tiers[1].start;
     let valid: Vec<ValidPorts> = masks.iter().map(|&mask| ValidPorts::from_mask(mask)).collect();
@@ -147,24 +147,23 @@ fn schemes() -> impl Strategy<Value = BalancerConfig> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// A valid port, never another while one is valid; the same seed gives the same picks; 1 and 128 uplinks are as good as any.
+    /// A valid port, never another while one is valid; the same seed gives the same picks; 1 and 64 uplinks are as good as any.
     #[test]
     fn picks_are_valid_and_repeatable(
         scheme in schemes(),
-        uplinks in prop_oneof![Just(1u32), Just(64), Just(128), 2u32..128],
-        masks in prop::collection::vec(any::<u128>(), 1..5),
+        uplinks in prop_oneof![Just(1u32), Just(64), 2u32..64],
+        masks in prop::collection::vec(any::<u64>(), 1..5),
         seed in any::<u64>(),
     ) {
-        prop_assume!(uplinks <= 64 || !matches!(scheme, BalancerConfig::Conga { .. }));
         let all = ValidPorts::all(uplinks);
-        let within = |mask: u128| all.ports.iter().map(|&port| 1u128 << port).filter(|bit| mask & bit != 0).sum::<u128>();
-        let masks: Vec<u128> = masks.into_iter().map(|mask| if within(mask) == 0 { 1 } else { within(mask) }).collect();
+        let within = |mask: u64| all.ports.iter().map(|&port| 1u64 << port).filter(|bit| mask & bit != 0).sum::<u64>();
+        let masks: Vec<u64> = masks.into_iter().map(|mask| if within(mask) == 0 { 1 } else { within(mask) }).collect();
         prop_assert_eq!(picks(scheme, uplinks, &masks, 60, seed), picks(scheme, uplinks, &masks, 60, seed));
     }
 
     /// Without failures SimpleRR gives every uplink floor or ceil of its share, for any number of packets.
     #[test]
-    fn one_pointer_is_even(uplinks in 1u32..128, count in 1usize..400, seed in any::<u64>()) {
+    fn one_pointer_is_even(uplinks in 1u32..64, count in 1usize..400, seed in any::<u64>()) {
         let picked = picks(BalancerConfig::SimpleRr {}, uplinks, &[within_first(uplinks)], count, seed);
         for port in 0..uplinks as u16 {
             let share = picked.iter().filter(|&&other| other == port).count();
@@ -173,8 +172,8 @@ proptest! {
     }
 }
 
-fn within_first(uplinks: u32) -> u128 {
-    ValidPorts::all(uplinks).ports.iter().map(|&port| 1u128 << port).sum()
+fn within_first(uplinks: u32) -> u64 {
+    ValidPorts::all(uplinks).ports.iter().map(|&port| 1u64 << port).sum()
 }
 
 const OFAN: BalancerConfig = BalancerConfig::Ofan { port_order: PortOrderKind::Xor, idle_reset_ps: None };
@@ -182,7 +181,7 @@ const OFAN: BalancerConfig = BalancerConfig::Ofan { port_order: PortOrderKind::X
 /// Ofan: each (key, class) of its own is even; with valid ports missing, the others share equally (every valid port gets one packet a round).
 #[test]
 fn each_destination_pointer_is_even() {
-    let valid = 0b10_1101u128;
+    let valid = 0b10_1101u64;
     let fabric = leaf_spine(6);
     let node = fabric.tiers[1].start;
     let mut uplinks = uplink_ports(&fabric, node);
@@ -258,10 +257,7 @@ fn samples_are_uniform() {
     let (all, mut stream) = (ValidPorts::all(5), crate::rng::Stream::new(1, crate::rng::Purpose::Balancer, 0));
     let mut counts = std::collections::HashMap::new();
     for _ in 0..10_000 {
-        let sample = choice::Sample::draw(&all, 2, &mut stream);
-        let mut ports = sample.ports().to_vec();
-        ports.sort_unstable();
-        *counts.entry(ports).or_insert(0u32) += 1;
+        *counts.entry(choice::sample(&all, 2, &mut stream)).or_insert(0u32) += 1;
     }
     assert_eq!(counts.len(), 10);
     let chi: f64 = counts.values().map(|&count| (f64::from(count) - 1000.0).powi(2) / 1000.0).sum();
@@ -312,8 +308,6 @@ fn parameters_out_of_range_are_refused() {
     for (config, wanted) in refusals {
         assert_eq!(switches(config, &leaf_spine(2), 1).unwrap_err().to_string(), wanted);
     }
-    let conga = BalancerConfig::Conga { dre_interval_ps: 1, dre_gain: 0.5, aging_ps: 1 };
-    assert!(switches(conga, &leaf_spine(65), 1).unwrap_err().to_string().contains("at most 64 uplinks"));
 }
 
 /// Switches named in a deployment run its balancer, the others the default; cores, hosts and host-side schemes are refused.

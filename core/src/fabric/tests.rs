@@ -149,6 +149,6 @@ fn bad_links_are_named() {
 
 #[test]
 fn limits_are_errors() {
-    assert!(fat_tree(258, &[]).unwrap_err().to_string().contains("fabric.aggs_per_pod: got 129; allowed: at most 128"));
+    assert!(fat_tree(130, &[]).unwrap_err().to_string().contains("fabric.aggs_per_pod: got 65; allowed: at most 64"));
     assert!(fat_tree(0, &[]).unwrap_err().to_string().contains("fabric.pods: got 0; allowed: at least 1"));
 }

@@ -5,21 +5,22 @@
 use super::{Fabric, Tier};
 use std::collections::HashMap;
 
-/// Most uplinks that a switch may have: a set of ports is one 128-bit mask.
-pub const UPLINKS_LIMIT: u32 = 128;
+/// Most uplinks that a switch may have: a set of ports is one 64-bit mask.
+pub const UPLINKS_LIMIT: u32 = 64;
 
 /// A set of uplinks of one switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ValidPorts {
     /// Uplink numbers, ascending.
     pub ports: Box<[u16]>,
-    words: [u64; 2],
+    /// The set as a mask.
+    pub mask: u64,
 }
 
 impl ValidPorts {
     /// The set with these members.
-    pub fn from_mask(mask: u128) -> Self {
-        Self { ports: (0..128).filter(|port| mask >> port & 1 == 1).collect(), words: [mask as u64, (mask >> 64) as u64] }
+    pub fn from_mask(mask: u64) -> Self {
+        Self { ports: (0..64).filter(|port| mask >> port & 1 == 1).collect(), mask }
     }
 
     /// All of the first `uplinks` uplinks.
@@ -30,7 +31,7 @@ impl ValidPorts {
     /// Whether the uplink is a member.
     #[inline(always)]
     pub fn contains(&self, port: u16) -> bool {
-        self.words[usize::from(port >> 6 & 1)] >> (port & 63) & 1 == 1
+        self.mask >> (port & 63) & 1 == 1
     }
 
     /// Members.
@@ -45,8 +46,8 @@ impl ValidPorts {
     }
 }
 
-fn first(uplinks: u32) -> u128 {
-    if uplinks == UPLINKS_LIMIT { u128::MAX } else { (1 << uplinks) - 1 }
+fn first(uplinks: u32) -> u64 {
+    if uplinks == UPLINKS_LIMIT { u64::MAX } else { (1 << uplinks) - 1 }
 }
 
 /// V for every switch and key. Sets are interned; a switch without a table reaches every key through every uplink.
@@ -98,7 +99,7 @@ impl Routes {
     pub(super) fn compute(fabric: &Fabric, alive: &[bool]) -> Self {
         let mut interner = Interner::default();
         let any_dead = alive.iter().any(|&alive| !alive);
-        let alive_up: Vec<u128> = (fabric.hosts()..fabric.tiers[3].end).map(|node| alive_uplinks(fabric, alive, node)).collect();
+        let alive_up: Vec<u64> = (fabric.hosts()..fabric.tiers[3].end).map(|node| alive_uplinks(fabric, alive, node)).collect();
         let switches = (fabric.hosts()..fabric.tiers[3].end)
             .map(|node| {
                 let shape = fabric.switch(node);
@@ -119,11 +120,11 @@ impl Routes {
 #[derive(Default)]
 struct Interner {
     sets: Vec<ValidPorts>,
-    known: HashMap<u128, u32>,
+    known: HashMap<u64, u32>,
 }
 
 impl Interner {
-    fn intern(&mut self, mask: u128) -> u32 {
+    fn intern(&mut self, mask: u64) -> u32 {
         *self.known.entry(mask).or_insert_with(|| {
             self.sets.push(ValidPorts::from_mask(mask));
             self.sets.len() as u32 - 1
@@ -131,14 +132,14 @@ impl Interner {
     }
 }
 
-fn alive_uplinks(fabric: &Fabric, alive: &[bool], node: u32) -> u128 {
+fn alive_uplinks(fabric: &Fabric, alive: &[bool], node: u32) -> u64 {
     let down = fabric.switch(node).down as usize;
     let ports = fabric.ports_of(node);
     ports.skip(down).enumerate().filter(|(_, port)| alive[*port]).fold(0, |mask, (up, _)| mask | 1 << up)
 }
 
 /// For one switch: the mask of valid uplinks for each key.
-fn reachable(fabric: &Fabric, alive_up: &[u128], node: u32) -> Vec<u128> {
+fn reachable(fabric: &Fabric, alive_up: &[u64], node: u32) -> Vec<u64> {
     let up_of = |other: u32| alive_up[(other - fabric.hosts()) as usize];
     let shape = fabric.switch(node);
     let own = up_of(node);

@@ -4,7 +4,7 @@ use super::Shared;
 use crate::fabric::Fabric;
 use crate::units::Ps;
 
-const LARGEST_METRIC: u8 = 7;
+const LARGEST_METRIC: u64 = 7;
 
 /// Discounting rate estimators of a switch's ports.
 #[derive(Debug)]
@@ -14,8 +14,8 @@ pub(super) struct Rates {
     decays: u64,
     loads: Box<[f64]>,
     pub(super) metrics: Box<[u8]>,
-    /// Bytes that make one step of a metric.
-    step: Box<[f64]>,
+    /// Steps of a metric a byte.
+    steps: Box<[f64]>,
 }
 
 impl Rates {
@@ -29,7 +29,7 @@ impl Rates {
             decays: 0,
             loads: vec![0.0; ports.len()].into(),
             metrics: vec![0; ports.len()].into(),
-            step: ports.map(bytes_a_step).collect(),
+            steps: ports.map(|port| 1.0 / bytes_a_step(port)).collect(),
         }
     }
 
@@ -52,6 +52,6 @@ impl Rates {
     }
 
     fn quantise(&mut self, port: usize) {
-        self.metrics[port] = ((self.loads[port] / self.step[port]) as u8).min(LARGEST_METRIC);
+        self.metrics[port] = ((self.loads[port] * self.steps[port]) as u64).min(LARGEST_METRIC) as u8;
     }
 }
