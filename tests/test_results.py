@@ -132,6 +132,22 @@ def test_an_unfinished_run_names_the_flow_and_the_port_that_dropped(answer: dict
     assert summary["cct_increase_fraction"] is None
 
 
+@pytest.mark.parametrize("where", ["dead_link", "unroutable"])
+def test_what_failures_swallow_is_counted_and_named(answer: dict[str, Any], where: str) -> None:
+    lose_the_packet_at_the_leaf(answer)
+    answer["ports"]["dropped_data_count"][2] = 0
+    if where == "dead_link":
+        answer["ports"]["lost_data_count"][2] = 1
+    else:
+        answer["totals"]["unroutable_data_count"] = 1
+    with pytest.raises(UnfinishedError) as raised:
+        one_packet()
+    assert raised.value.results.summary["lost_count"] == {"dead_link": 0, "unroutable": 0, where: 1}
+    assert "frames were lost, and paced hosts do not send lost packets again" in str(raised.value)
+    named = {"dead_link": "link leaf-0 to spine-0 was down: 1 frames lost", "unroutable": "1 frames were lost where no"}
+    assert named[where] in str(raised.value)
+
+
 def test_an_unfinished_run_is_returned_when_unchecked(answer: dict[str, Any]) -> None:
     lose_the_packet_at_the_leaf(answer)
     assert one_packet(check=False).flows["fct_ps"].to_list() == [None]
@@ -170,7 +186,7 @@ def lose_without_a_trace(answer: dict[str, Any]) -> None:
         ),
         (shift("last_acked_at_ps", -1), "the CCT of 4168879 ps is less than the 4168880 ps that the model admits"),
         (overfill, "link leaf-1 to spine-0 was taken 1.0"),
-        (lose_without_a_trace, "data frames: 2 sent by hosts, 1 delivered and 0 dropped"),
+        (lose_without_a_trace, "data frames: 2 sent by hosts, 1 delivered, 0 dropped and 0 lost"),
     ],
 )
 def test_broken_physics_is_an_error(answer: dict[str, Any], change: Any, message: str) -> None:

@@ -1,13 +1,16 @@
 """What can be listed and explained, the public names, and what importing them costs."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import fabricsim
 from fabricsim import scenario
-from fabricsim.catalogue import catalogue, entry
+from fabricsim.catalogue import catalogue, entry, measured
+from fabricsim.cli.discover import explain
 from fabricsim.errors import ScenarioError
 from fabricsim.scenario import KINDS, Scenario, scenario_from_mapping
 
@@ -52,6 +55,32 @@ def test_printed_defaults_are_values_that_load() -> None:
             fields = {**({"kind": known.name} if known.part in KINDS else {}), **required}
             built = scenario_from_mapping({known.part: fields}, [f"{known.part}.{parameter.name}={parameter.default}"])
             assert built == scenario_from_mapping({known.part: fields})
+
+
+def test_measured_facts_are_shown_where_there_are_any(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = {"instructions_per_packet_hop": 321.4, "growth_exponent": 0.513, "growth_exponent_sem": 0.02}
+    (tmp_path / "measured.json").write_text(json.dumps({"rsq": values, "jsq": {"growth_exponent": 1}}))
+    monkeypatch.setattr("fabricsim.catalogue.MEASURED", tmp_path / "measured.json")
+    measured.cache_clear()
+    try:
+        shown = {}
+        for name in ("rsq", "jsq", "ofan"):
+            explain(name)
+            shown[name] = capsys.readouterr().out
+    finally:
+        monkeypatch.undo()
+        measured.cache_clear()
+    assert "measured growth: largest queue m^(0.51 ± 0.02)\n" in shown["rsq"]
+    assert "measured cost:   321 instructions a packet-hop\n" in shown["rsq"]
+    assert "largest queue m^(1.00)\n" in shown["jsq"]
+    assert "measured cost" not in shown["jsq"]
+    assert "measured" not in shown["ofan"]
+
+
+def test_measured_facts_are_of_balancers() -> None:
+    assert measured().keys() <= KINDS["balancer"].keys()
 
 
 def test_names_are_found_and_unknown_ones_answered() -> None:

@@ -77,6 +77,7 @@ def _show(results: Results) -> None:
 
 def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     drops = summary["drops_count"]
+    lost = {"on dead links": summary["lost_count"]["dead_link"], "without a route": summary["lost_count"]["unroutable"]}
     return [
         ("CCT, last ACK", _number(summary["cct_acked_us"], "µs")),
         ("CCT, last delivery", _number(summary["cct_delivered_us"], "µs")),
@@ -86,6 +87,7 @@ def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("largest queue of a switch", _number(summary["max_queue_packets"], "frame")),
         ("unfinished flows", f"{summary['unfinished_count']:,}"),
         ("drops", ", ".join(f"{count:,} {kind}" for kind, count in drops.items() if count) or "0"),
+        ("lost to failures", ", ".join(f"{count:,} {where}" for where, count in lost.items() if count) or "0"),
         ("ECN marks", f"{summary['marks_count']:,}"),
         ("packet-hops", f"{summary['packet_hops_count']:,}"),
         ("time taken", f"{summary['wall_s']:.2f} s"),
