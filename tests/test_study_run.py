@@ -298,3 +298,8 @@ def test_each_balancer_looks_its_own_way() -> None:
     assert [display_name(kind) for kind in ("pofan:4", "simple-rr", "ofan", "model")] == [
         "4Ofan", "SimpleRR", "Ofan", "model",
     ]  # fmt: skip
+
+
+def test_what_a_kept_row_depends_on_is_there_to_be_hashed() -> None:
+    package = Path(cache.__file__).parent
+    assert [name for name in cache._SOURCES if not list(package.glob(name))] == []
