@@ -1,8 +1,8 @@
 """Ofan appendix A: the lower bound of a permutation's completion time, and how close a lone pair of hosts comes to it.
 
 The first host sends 256 packets to the last one, which sends as many back. With seed 0 both start at the same moment,
-which shows the three modes of Fig. 15; with others each has a jitter of its own, and the smallest time of all counts. It
-may lie below the bound by the gap after a frame, 0.2 ns, which the bound counts once too often.
+which shows the three modes of Fig. 15; with others each has a jitter of its own, and the smallest time of all counts.
+It may lie below the bound by the gap after a frame, 0.2 ns, which the bound counts once too often.
 """
 
 import polars as pl
