@@ -1,4 +1,4 @@
-"""Sphinx configuration: MyST pages, the furo theme, and tables of scenario fields read from the models."""
+"""Sphinx configuration: MyST pages, the furo theme, and tables of fields and balancers read from the models."""
 
 import sys
 from importlib import metadata
@@ -15,7 +15,7 @@ try:
 except metadata.PackageNotFoundError:
     release = "from the checkout, not installed"
 
-extensions = ["myst_parser", "model_fields"]
+extensions = ["myst_parser", "model_fields", "balancer_facts"]
 exclude_patterns = ["_build", "README.md"]
 nitpicky = True
 myst_enable_extensions = ["deflist", "dollarmath"]

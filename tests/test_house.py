@@ -121,7 +121,7 @@ def balancer_lists() -> dict[str, set[str]]:
     return {
         "core/src/balancer/, core/src/spreader/": {kind.replace("_", "-") for kind in in_files},
         "core/src/config.rs": {kind.replace("_", "-") for kind in kinds},
-        "python/fabricsim/scenario/balancer.py": set(scenario.BALANCERS),
+        "python/fabricsim/scenario/balancers/": set(scenario.BALANCERS),
         "docs/explanation/balancers.md": set(re.findall(r"^## `([a-z-]+)`", page, flags=re.MULTILINE)),
     }
 

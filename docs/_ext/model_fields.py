@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from docutils import nodes
-from docutils.statemachine import StringList
+from markdown_lines import cell, parsed
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -26,7 +26,7 @@ class ModelFields(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Parse the table as Markdown, so that descriptions may use Markdown themselves."""
+        """Write the docstring and the table."""
         module, _, name = self.arguments[0].rpartition(".")
         model = getattr(import_module(module), name)
         kind = model.model_fields.get("kind")
@@ -41,13 +41,10 @@ class ModelFields(SphinxDirective):
             if not row.meaning:
                 raise self.error(f"{self.arguments[0]}.{field_name} has no description")
             default = "(required)" if row.default is None else f"`{row.default}`"
-            lines.append(f"| `{row.name}` | {default} | {row.allowed} | {row.meaning} |".replace("\n", " "))
+            lines.append(f"| `{row.name}` | {default} | {cell(row.allowed)} | {cell(row.meaning)} |")
         if len(model.model_fields) == (kind is not None):
             lines = lines[:-2]
-        node = nodes.Element()
-        text = StringList("\n".join(lines).splitlines(), source=self.get_source_info()[0])
-        self.state.nested_parse(text, self.content_offset, node)
-        return node.children
+        return parsed(self, lines)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
