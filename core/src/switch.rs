@@ -229,6 +229,7 @@ impl Visit for Watch<'_, '_> {
         unreachable!("schemes that see northbound packets only are given no others")
     }
 
+    #[inline(never)]
     fn watchful(&mut self, scheme: &mut impl Watchful) {
         let down = self.shape.down;
         for &key in self.keys {

@@ -9,7 +9,7 @@
 
 mod header;
 mod rates;
-mod row;
+mod rows;
 
 use super::{Decision, Watchful, cheapest};
 use crate::error::Error;
@@ -22,7 +22,7 @@ use crate::units::Ps;
 use crate::workload::Workload;
 use header::Header;
 use rates::Rates;
-use row::Row;
+use rows::{NOWHERE, Rows};
 use std::sync::Arc;
 
 /// What all switches share.
@@ -74,7 +74,7 @@ pub struct Conga {
     aging: Ps,
     senders: Arc<Senders>,
     rates: Rates,
-    rows: Box<[Option<Box<Row>>]>,
+    rows: Rows,
     last_port: FastMap<u64, u16>,
     note_for_agg: bool,
     stream: Stream,
@@ -90,7 +90,7 @@ impl Conga {
             aging: shared.aging,
             senders: shared.senders.clone(),
             rates: Rates::new(shared, fabric, node),
-            rows: (0..shape.keys).map(|_| None).collect(),
+            rows: Rows::new(shape.keys, shape.up),
             last_port: FastMap::default(),
             note_for_agg: false,
             stream: Stream::new(seed, Purpose::Balancer, u64::from(node)),
@@ -98,19 +98,14 @@ impl Conga {
         }
     }
 
-    fn row(&mut self, key: u32) -> &mut Row {
-        let uplinks = self.shape.up as usize;
-        self.rows[key as usize].get_or_insert_with(|| Box::new(Row::new(uplinks)))
-    }
-
     #[inline(always)]
-    fn choose(&mut self, decision: &Decision<'_>) -> u16 {
+    fn choose(&mut self, decision: &Decision<'_>, row: usize) -> u16 {
         let (aging, now) = (self.aging, decision.now);
         let metrics = &self.rates.metrics[self.shape.down as usize..];
-        let row = self.rows[decision.key as usize].as_ref();
+        let entries = self.rows.entries(row);
         let cost = |port: u16| {
-            let remote = row.map_or((0, 0), |row| row.there[usize::from(port)]);
-            let heard = if now - remote.1 < aging { remote.0 } else { 0 };
+            let remote = entries[usize::from(port)];
+            let heard = if now - remote.heard_at < aging { remote.there } else { 0 };
             u64::from(metrics[usize::from(port)].max(heard))
         };
         let best = cheapest(decision.valid.mask, &mut self.stream, cost);
@@ -128,8 +123,10 @@ impl Watchful for Conga {
         self.rates.advance(now);
     }
 
+    #[inline(always)]
     fn climb(&mut self, decision: Decision<'_>, packet: &mut Packet) -> u16 {
-        let port = self.choose(&decision);
+        let row = self.rows.of(decision.key);
+        let port = self.choose(&decision, row);
         let metric = self.rates.add((self.shape.down + u32::from(port)) as usize, packet.bytes());
         let mut header = Header(0);
         if self.shape.tier == Tier::Edge {
@@ -139,20 +136,20 @@ impl Watchful for Conga {
             if for_agg {
                 header = Header(1 << 6);
             } else {
-                header.write_note(self.row(decision.key).note());
+                header.write_note(self.rows.note(row));
             }
         } else {
             header = Header::read(packet);
             header.raise_above_aggs(metric);
-            if header.is_for_agg() {
-                header.write_note(self.row(decision.key).note());
-            }
+            let own = self.rows.note(if header.is_for_agg() { row } else { NOWHERE });
+            header.write_note(if header.is_for_agg() { own } else { header.note() });
         }
         header.raise(metric);
         packet.set_path(header.0);
         port
     }
 
+    #[inline(always)]
     fn descend(&mut self, now: Ps, packet: &mut Packet, ingress: u32, egress: u32) {
         let mut header = Header::read(packet);
         let from_above = self.shape.up > 0 && ingress >= self.shape.down;
@@ -161,12 +158,9 @@ impl Watchful for Conga {
             let is_edge = self.shape.tier == Tier::Edge;
             let key = self.senders.of(*packet) >> self.shape.prefix_shift;
             let metric = if is_edge { header.metric() } else { header.metric_above_aggs() };
-            let row = self.row(key);
-            row.observe(uplink, metric);
-            if header.is_for_agg() != is_edge {
-                let (uplink, metric) = header.note();
-                row.there[uplink] = (metric, now);
-            }
+            let row = self.rows.of(key);
+            self.rows.observe(row, uplink, metric);
+            self.rows.hear(if header.is_for_agg() != is_edge { row } else { NOWHERE }, header.note(), now);
         }
         if self.shape.tier != Tier::Edge {
             let metric = self.rates.add(egress as usize, packet.bytes());

@@ -46,8 +46,9 @@ impl Quality {
 #[derive(Debug)]
 pub(super) struct LinkCosts {
     quality: Quality,
-    /// The sample that the costs are of.
+    /// The sample that the costs are of, and when the next is due.
     sampled: u64,
+    sample_at: Ps,
     loads: Box<[Load]>,
     /// Cost of each port, 0 (best) to 7.
     pub(super) costs: Box<[u8]>,
@@ -61,7 +62,13 @@ struct Load {
 
 impl LinkCosts {
     pub(super) fn new(quality: Quality, ports: usize) -> Self {
-        Self { quality, sampled: 0, loads: vec![Load::default(); ports].into(), costs: vec![0; ports].into() }
+        Self {
+            quality,
+            sampled: 0,
+            sample_at: quality.sample_interval,
+            loads: vec![Load::default(); ports].into(),
+            costs: vec![0; ports].into(),
+        }
     }
 
     /// Takes the sample numbered `sample`. Several intervals since the last one count as so many of equal load.
@@ -69,6 +76,7 @@ impl LinkCosts {
         let now = sample * self.quality.sample_interval;
         let intervals = sample - self.sampled;
         self.sampled = sample;
+        self.sample_at = now + self.quality.sample_interval;
         let keep = (1.0 - self.quality.load_gain).powi(intervals.min(1 << 20) as i32);
         let span = intervals * self.quality.sample_interval;
         for ((load, cost), port) in self.loads.iter_mut().zip(&mut self.costs).zip(ports) {
@@ -86,9 +94,8 @@ impl LinkCosts {
     /// Takes the last sample that is due at `now`, if there is one.
     #[inline(always)]
     fn advance(&mut self, now: Ps, ports: &mut [Port]) {
-        let sample = now / self.quality.sample_interval;
-        if sample > self.sampled {
-            self.sample(sample, ports);
+        if now >= self.sample_at {
+            self.sample(now / self.quality.sample_interval, ports);
         }
     }
 }

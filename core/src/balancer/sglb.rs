@@ -127,11 +127,29 @@ impl Shared {
     }
 }
 
-impl Boards {
-    /// The last sample whose advert has arrived at `now`.
+/// Which sample was the last whose advert has arrived, for adverts that take a certain time.
+#[derive(Debug)]
+struct Arrived {
+    interval: Ps,
+    sample: Option<u64>,
+    /// When the next one arrives.
+    next_at: Ps,
+}
+
+impl Arrived {
+    /// The advert of sample 0 says nothing yet, so that it may as well come first.
+    fn new(interval: Ps, delay: Ps) -> Self {
+        Self { interval, sample: None, next_at: delay }
+    }
+
     #[inline(always)]
-    fn arrived(&self, now: Ps, delay: Ps) -> Option<u64> {
-        Some(now.checked_sub(delay)? / self.interval)
+    fn at(&mut self, now: Ps) -> Option<u64> {
+        if now >= self.next_at {
+            let more = (now - self.next_at) / self.interval;
+            self.sample = Some(self.sample.map_or(more, |sample| sample + more + 1));
+            self.next_at += (more + 1) * self.interval;
+        }
+        self.sample
     }
 }
 
@@ -143,6 +161,10 @@ pub struct Sglb {
     boards: Arc<Boards>,
     costs: LinkCosts,
     sampled: u64,
+    sample_at: Ps,
+    /// Adverts of the next switch up, and of the last but one of a path through the core.
+    near: Arrived,
+    far: Arrived,
     /// Uplink of the switches below that leads here: j at an aggregation switch, c at a core.
     column: usize,
     /// j of an aggregation switch or core.
@@ -165,11 +187,16 @@ impl Sglb {
             _ => (0, 0, fabric.addressing.pod_of_address(shape.prefix << shape.prefix_shift) as usize),
         };
         let adverts = if shape.tier == Tier::Agg { shape.down as usize + shared.boards.pods } else { shape.down as usize };
+        let interval = shared.boards.interval;
+        let near = if shape.tier == Tier::Edge { shared.boards.edge_agg_delay } else { shared.boards.agg_core_delay };
         Self {
             is_three_level: fabric.is_three_level(),
             boards: shared.boards.clone(),
             costs: LinkCosts::new(shared.quality, (shape.down + shape.up) as usize),
             sampled: 0,
+            sample_at: interval,
+            near: Arrived::new(interval, near),
+            far: Arrived::new(interval, shared.boards.edge_agg_delay + 2 * shared.boards.agg_core_delay),
             column,
             agg_index,
             pod,
@@ -196,7 +223,7 @@ impl Sglb {
             }
         }
         if self.shape.tier == Tier::Agg {
-            let arrived = boards.arrived(sample * boards.interval, boards.agg_core_delay);
+            let arrived = self.near.at(sample * boards.interval);
             let own = self.pod;
             for pod in (0..boards.pods).filter(|&pod| pod != own) {
                 let beyond = boards.cores.row(arrived, self.agg_index * boards.pods + pod);
@@ -206,6 +233,18 @@ impl Sglb {
                 boards.aggs.write(sample, self.pod * boards.pods + pod, self.column, band);
             }
         }
+    }
+
+    #[inline(never)]
+    fn take_samples(&mut self, now: Ps, reach: Reach<'_>, ports: &mut [Port]) {
+        let due = now / self.boards.interval;
+        while self.sampled < due {
+            // After a long silence, only as much of the past as anyone can still read.
+            self.sampled = (self.sampled + 1).max(due.saturating_sub(self.boards.samples as u64));
+            self.costs.sample(self.sampled, ports);
+            self.advertise(self.sampled, reach);
+        }
+        self.sample_at = (due + 1) * self.boards.interval;
     }
 
     /// The band that stands on the board: the new one at the appointed times or when it has changed much, else the old one.
@@ -221,30 +260,26 @@ impl Sglb {
 impl Watchful for Sglb {
     #[inline(always)]
     fn advance(&mut self, now: Ps, reach: Reach<'_>, ports: &mut [Port]) {
-        let due = now / self.boards.interval;
-        while self.sampled < due {
-            // After a long silence, only as much of the past as anyone can still read.
-            self.sampled = (self.sampled + 1).max(due.saturating_sub(self.boards.samples as u64));
-            self.costs.sample(self.sampled, ports);
-            self.advertise(self.sampled, reach);
+        if now >= self.sample_at {
+            self.take_samples(now, reach, ports);
         }
     }
 
+    #[inline(always)]
     fn climb(&mut self, decision: Decision<'_>, _packet: &mut Packet) -> u16 {
         let boards = &*self.boards;
         let local = &self.costs.costs[self.shape.down as usize..];
+        let arrived = self.near.at(decision.now);
         let (near, far) = if self.shape.tier == Tier::Edge {
             let edge = boards.addressing.dense_edge(decision.key) as usize;
             let pod = boards.addressing.pod_of_address(decision.packet.address()) as usize;
-            let (delay, way) = if self.is_three_level && pod != self.pod {
-                let arrived = boards.arrived(decision.now, boards.edge_agg_delay);
-                (boards.edge_agg_delay + 2 * boards.agg_core_delay, boards.aggs.row(arrived, self.pod * boards.pods + pod))
+            if self.is_three_level && pod != self.pod {
+                let way = boards.aggs.row(arrived, self.pod * boards.pods + pod);
+                (way, boards.last_hop.row(self.far.at(decision.now), edge))
             } else {
-                (boards.edge_agg_delay, None)
-            };
-            (way, boards.last_hop.row(boards.arrived(decision.now, delay), edge))
+                (None, boards.last_hop.row(arrived, edge))
+            }
         } else {
-            let arrived = boards.arrived(decision.now, boards.agg_core_delay);
             (boards.cores.row(arrived, self.agg_index * boards.pods + decision.key as usize), None)
         };
         cheapest(decision.valid.mask, &mut self.stream, |port| {
