@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fabricsim.scenario import balancer_from_text
+
 NEVER = 2**64 - 1
 DATA_FRAME_BYTES = 4158
 EDGE_LISTS = {
@@ -23,6 +25,7 @@ EDGE_LISTS = {
     "target_trigger": np.uint32,
     "target_message": np.uint32,
 }
+AS_IT_STARTS = {"links_down": [], "links_degraded": [], "link_events": [], "reconvergence_delay_ps": 0}
 Config = dict[str, Any]
 Columns = dict[str, NDArray[Any]]
 
@@ -36,20 +39,19 @@ def fat_tree(radix: int, cable: dict[str, int] | None = None, **changes: Any) ->
     tree = {"kind": "fat-tree", "pods": radix, "edges_per_pod": w, "hosts_per_edge": w}
     tree |= {"aggs_per_pod": w, "cores_per_agg": w}
     cables = dict.fromkeys(("host_link", "edge_agg_link", "agg_core_link"), cable or link())
-    return {**tree, **cables, "links_down": [], "links_degraded": [], **changes}
+    return {**tree, **cables, **AS_IT_STARTS, **changes}
 
 
 def leaf_spine(leaves: int, hosts_per_leaf: int, spines: int, cable: dict[str, int] | None = None) -> Config:
     cables = dict.fromkeys(("host_link", "leaf_spine_link"), cable or link())
     shape = {"kind": "leaf-spine", "leaves": leaves, "hosts_per_leaf": hosts_per_leaf, "spines": spines}
-    return {**shape, **cables, "links_down": [], "links_degraded": []}
+    return {**shape, **cables, **AS_IT_STARTS}
 
 
 def configure(
     fabric: Config, balancer: str = "ofan", seed: int = 1, threads: int = 1, limit_ps: int = 10**13, **parts: Any
 ) -> Config:
     """The Ofan paper's setting on this fabric. `parts`: fields of `frame`, `port`, `transport`, `measure` to change."""
-    kind, _, ports_per_pipe = balancer.partition(":")
     config: Config = {
         "seed": seed,
         "threads": threads,
@@ -57,7 +59,8 @@ def configure(
         "fabric": fabric,
         "frame": {"payload_bytes": 4096, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20, "last_frame": "full"},
         "port": {"buffer_bytes": None, "ecn_threshold_bytes": None},
-        "balancer": {"kind": kind, **({"ports_per_pipe": int(ports_per_pipe)} if ports_per_pipe else {})},
+        "balancer": balancer_from_text(balancer).lowered(),
+        "deployments": [],
         "transport": {"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "uniform"},
         "measure": {"queues": True, "trace": False},
     }

@@ -96,10 +96,10 @@ def test_the_best_isolated_pair_comes_within_a_ten_thousandth_of_the_bound(
             run=Run(seed=seed, threads=1),
         )
         for kind in BALANCERS
-        for seed in range(runs // len(BALANCERS))
+        for seed in range(-(-runs // len(BALANCERS)))
     ]
     messages = pair(radix)
     smallest = min(simulate(scenario, messages).summary["cct_acked_us"] for scenario in scenarios)
     show(record_property, f"smallest CCT of a pair, k = {radix}, us", smallest, "17.0567 to 17.061")
-    assert len(scenarios) == runs
+    assert len(scenarios) >= runs
     assert 17.0567 <= smallest <= 17.061

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from fabricsim import (
+    Ethereal,
     FatTree,
     Incast,
     Measure,
@@ -81,6 +82,19 @@ def test_a_trace_has_every_reception() -> None:
     assert results.trace.height == results.summary["packet_hops_count"]
     ends = results.trace.filter(kind="ack").group_by("flow").agg(last="at_ps").sort("flow")
     assert [max(times) for times in ends["last"]] == results.flows["last_acked_ps"].to_list()
+
+
+def test_small_messages_in_shorter_frames_beat_their_ideal_and_no_check() -> None:
+    """Ethereal makes four frames of 1,024 B out of one of 4,096 B: less to store and forward at each of six links."""
+    one = Messages.from_arrays(src=[0], dst=[15], bytes=[4096])
+    split, whole = (
+        simulate(SMALL.replace(balancer=Ethereal(split=split)), one).flows for split in ("bytes", "packets")
+    )
+    assert (split["packets_count"][0], whole["packets_count"][0]) == (4, 1)
+    assert whole["fct_ps"][0] == whole["ideal_fct_ps"][0]
+    # Three frames and their gaps ahead, then the last one over six links; a byte takes 10 ps.
+    assert split["fct_ps"][0] == 3 * (1024 + 62 + 20) * 10 + 6 * ((1024 + 62) * 10 + 500_000)
+    assert split["fct_ps"][0] < split["ideal_fct_ps"][0]
 
 
 def test_a_full_buffer_is_named() -> None:

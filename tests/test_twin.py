@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 import twin
+from door import AS_IT_STARTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from twin.tree import Tree
+
+from fabricsim.scenario import balancer_from_text
 
 BALANCERS = ("ecmp", "simple-rr", "jsq", "rsq", "rps", "drb", "ofan", "pofan")
 RATES_GBPS = (100, 200, 300, 350, 400, 700, 800, 1600)
@@ -40,7 +43,7 @@ def draw_fabric(draw: random.Random) -> dict[str, Any]:
     def up_to(most: int) -> int:
         return draw.randint(1, most)
 
-    fabric: dict[str, Any] = {"host_link": link(), "links_down": [], "links_degraded": []}
+    fabric: dict[str, Any] = {"host_link": link(), **AS_IT_STARTS}
     if draw.random() < 0.3:
         fabric |= {"kind": "leaf-spine", "leaves": up_to(5), "hosts_per_leaf": up_to(4), "spines": up_to(7)}
         fabric["leaf_spine_link"] = link()
@@ -73,9 +76,8 @@ def draw_config(draw: random.Random) -> dict[str, Any]:
         "gap_bytes": draw.choice((20, 20, 0)),
         "last_frame": draw.choice(("full", "short")),
     }
-    balancer: dict[str, Any] = {"kind": draw.choice(BALANCERS)}
-    if balancer["kind"] == "pofan":
-        balancer["ports_per_pipe"] = draw.randint(1, 4)
+    kind = draw.choice(BALANCERS)
+    balancer = balancer_from_text(f"pofan:{draw.randint(1, 4)}" if kind == "pofan" else kind).lowered()
     return {
         "seed": draw.randrange(2**64),
         "threads": draw.choice((1, 1, 2, 3)),
@@ -87,6 +89,7 @@ def draw_config(draw: random.Random) -> dict[str, Any]:
             "ecn_threshold_bytes": draw.choice((None, 0, full, 2 * full + 1)),
         },
         "balancer": balancer,
+        "deployments": [],
         "transport": {
             "kind": "paced",
             "load": draw.choice((1.0, 1.0, 0.9, 0.37)),
@@ -193,7 +196,7 @@ def test_large_frames_at_an_odd_rate_take_their_time_to_the_nearest_picosecond()
     config = draw_config(random.Random(0))
     link = {"rate_bps": 350 * 10**9, "latency_ps": 500_000}
     config["fabric"] = {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 1, "spines": 1, "host_link": link}
-    config["fabric"] |= {"leaf_spine_link": link, "links_down": [], "links_degraded": []}
+    config["fabric"] |= {"leaf_spine_link": link, **AS_IT_STARTS}
     config["frame"] |= {"payload_bytes": 182_348, "header_bytes": 62, "ack_bytes": 64, "last_frame": "full"}
     config["port"] = {"buffer_bytes": None, "ecn_threshold_bytes": None}
     config["transport"] = {"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "none"}
