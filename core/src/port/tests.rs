@@ -125,6 +125,30 @@ fn a_cut_run_counts_what_has_left() {
     assert_eq!(tally.queue_byte_ps, (1000 + 2 * 1500) * 1000 * 1000);
 }
 
+/// Three frames at once, and the link dies at 1,500 ns: the first has left and arrives, the one in service and the one that waits are lost, and so is what
+/// comes while the link is dead. After the repair the transmitter is free at once.
+#[test]
+fn a_dead_link_loses_what_has_not_left() {
+    for limits in [PortLimits::NONE, PortLimits { buffer_bytes: 1_000_000, ecn_threshold_bytes: 1_000_000 }] {
+        let mut bench = Bench::new(limits);
+        for kind in [Kind::Data, Kind::Data, Kind::Ack] {
+            bench.push(0, kind);
+        }
+        bench.port.close_window(1_500_000, &bench.link);
+        bench.port.fail(1_500_000, &bench.link);
+        assert_eq!(bench.port.queued_bytes(1_500_000), 0);
+        bench.push(1600, Kind::Data);
+        bench.port.repair();
+        bench.push(1700, Kind::Data);
+        bench.push(1700, Kind::Ack);
+        let tally = bench.port.tally();
+        assert_eq!((tally.lost, tally.frames, tally.drops), ([2, 1], [2, 1], [0, 0]));
+        assert_eq!(bench.arrivals(), [(6000, false), (7700, false), (7820, false)]);
+        // Stays: 1,000; 1,500 of the two that were lost (1,000 and 100 bytes); 1,000 and 1,120 of the last two.
+        assert_eq!(tally.queue_byte_ps, (1000 * 1000 + 1500 * 1100 + 1000 * 1000 + 1120 * 100) * 1000);
+    }
+}
+
 /// Many more frames than the ring holds at first, the queue growing all the while: the largest queue is all of them.
 #[test]
 fn long_queues_are_counted_exactly() {
