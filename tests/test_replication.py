@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from fabricsim.replication import Mean, differences, mean, means, ratios
+from fabricsim.replication import Mean, differences, growth, mean, means, ratios
 
 VALUES = {("ofan", 1): 2.0, ("ofan", 2): 3.0, ("ofan", 3): 7.0, ("drb", 1): 4.0, ("drb", 2): 9.0, ("drb", 3): 14.0}
 
@@ -53,6 +53,17 @@ def test_differences_and_ratios_are_of_the_same_seed(table: pl.DataFrame) -> Non
 def test_a_seed_with_two_runs_is_no_pair(table: pl.DataFrame) -> None:
     with pytest.raises(LookupError, match="name the other axes"):
         differences(pl.concat([table, table]), "max_x", {"balancer": "drb"}, {"balancer": "ofan"})
+
+
+def test_growth_is_the_slope_in_logarithms_at_a_point() -> None:
+    sizes = np.repeat([2.0, 8.0, 32.0, 128.0], 2)
+    rough = 5 * sizes**0.5 * np.tile([0.9, 1.1], 4)
+    rows = [("rsq", size, value) for size, value in zip(sizes, rough, strict=True)] + [("ofan", 2.0, 1e9)]
+    found = growth(pl.DataFrame(rows, ["balancer", "size", "queue"], orient="row"), "size", "queue", balancer="rsq")
+    fit = stats.linregress(np.log(sizes), np.log(rough))
+    assert (found.value, found.sem) == (pytest.approx(0.5), pytest.approx(fit.stderr))
+    assert found.value == pytest.approx(fit.slope)
+    assert found.count == 8
 
 
 def test_verdicts_know_when_they_cannot_tell() -> None:

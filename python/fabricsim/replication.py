@@ -1,4 +1,4 @@
-"""Means over replicated runs with their standard errors, and differences and ratios of runs with the same seed."""
+"""Means over replicated runs with their standard errors, differences and ratios of runs with the same seed, growth."""
 
 from __future__ import annotations
 
@@ -98,6 +98,19 @@ def ratios(
 ) -> Mean:
     """Mean over seeds of the column at `first` over that at `second`; else as `differences`."""
     return Mean.of(one / other for one, other in _pairs(table, column, first, second, by))
+
+
+def growth(table: pl.DataFrame, x: str, y: str, **where: Any) -> Mean:
+    """Return the exponent a of y ~ x^a, fitted to all runs at a point, with its standard error.
+
+    `fabricsim.theory.fit_exponent` says how, and what the error assumes. `growth(table, "message_bytes",
+    "max_queue_bytes", balancer="rsq")`. Raises `ScenarioError` for fewer than 3 runs or 2 sizes, or values not above 0.
+    """
+    from fabricsim.theory import fit_exponent
+
+    runs = _at(table, where).select(x, y).drop_nulls()
+    found = fit_exponent(runs[x].to_numpy(), runs[y].to_numpy())
+    return Mean(found.value, found.error, runs.height)
 
 
 def _pairs(

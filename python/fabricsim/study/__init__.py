@@ -3,8 +3,8 @@
 A study file holds `STUDY`, `CLAIMS` and `plot` (see docs/how-to/write-a-study.md); what it needs to say so is here.
 """
 
-from fabricsim.replication import Mean, differences, mean, means, ratios
+from fabricsim.replication import Mean, differences, growth, mean, means, ratios
 from fabricsim.study.claims import Claim
 from fabricsim.study.form import Point, Study
 
-__all__ = ["Claim", "Mean", "Point", "Study", "differences", "mean", "means", "ratios"]
+__all__ = ["Claim", "Mean", "Point", "Study", "differences", "growth", "mean", "means", "ratios"]
