@@ -21,6 +21,7 @@ from paper import Record, show
 from fabricsim import (
     BALANCERS,
     Balancer,
+    Bytes,
     FatTree,
     Frame,
     Messages,
@@ -132,7 +133,7 @@ def test_spraying_long_messages_is_as_in_htsim(record_property: Record) -> None:
     theirs = {name: float(cct) for name, cct, _ in (row.split() for row in rows)}
     messages = Messages.from_arrays(np.arange(128), np.array(last.split(), np.int64), 2**24)
     base = Scenario(fabric=FatTree(radix=8), frame=SPREAD_ACKS, transport=Paced(start_jitter="none"))
-    port = Port(ecn_threshold="80kB")
+    port = Port(ecn_threshold=Bytes("80kB"))
 
     def ccts(balancer: Balancer) -> NDArray[np.float64]:
         scenarios = [base.replace(balancer=balancer, port=port, run=Run(seed=seed)) for seed in SEEDS]
