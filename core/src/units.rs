@@ -32,6 +32,49 @@ impl BytePace {
     }
 }
 
+/// A share between 0 and 1 with 32 fractional bits. Averages are kept with these and not in floating point, whose powers differ from machine to machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share(u64);
+
+impl Share {
+    /// All of it.
+    pub const ONE: Self = Self(1 << 32);
+
+    /// The nearest share to `value`, which is between 0 and 1.
+    pub fn nearest(value: f64) -> Self {
+        Self((value * Self::ONE.0 as f64).round() as u64)
+    }
+
+    /// `part` of `whole`, at most all of it.
+    pub fn ratio(part: u64, whole: u64) -> Self {
+        Self((u128::from(part.min(whole)) * u128::from(Self::ONE.0) / u128::from(whole.max(1))) as u64)
+    }
+
+    /// So much of a value, rounded down.
+    #[inline(always)]
+    pub fn of(self, value: u64) -> u64 {
+        ((u128::from(value) * u128::from(self.0)) >> 32) as u64
+    }
+
+    /// The share of the share of the share ... so many times.
+    pub fn power(self, mut times: u64) -> Self {
+        let (mut base, mut result) = (self, Self::ONE);
+        while times > 0 {
+            if times % 2 == 1 {
+                result = Self(base.of(result.0));
+            }
+            base = Self(base.of(base.0));
+            times /= 2;
+        }
+        result
+    }
+
+    /// What is missing to all of it.
+    pub fn rest(self) -> Self {
+        Self(Self::ONE.0 - self.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +91,13 @@ mod tests {
         // 300 Gb/s: 9000 * 8 / 0.3 = 240,000 ps exactly, although a byte takes 26.67 ps.
         assert_eq!(BytePace::from_rate(300_000_000_000).unwrap().time(9000), 240_000);
         assert_eq!(BytePace::from_rate(999_999), None);
+    }
+
+    #[test]
+    fn shares_of_shares() {
+        let quarter = Share::nearest(0.25);
+        assert_eq!((quarter, quarter.rest()), (Share::ratio(2, 8), Share::ratio(3, 4)));
+        assert_eq!((quarter.of(1000), quarter.power(2), quarter.power(0)), (250, Share::ratio(1, 16), Share::ONE));
+        assert_eq!((Share::ratio(9, 4), quarter.power(17)), (Share::ONE, Share(0)), "no more than all; 2^-34 is nothing");
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::fabric::Fabric;
 use crate::port::Port;
 use crate::rng::{Purpose, Stream};
-use crate::units::Ps;
+use crate::units::{Ps, Share};
 
 /// Bands of load and queue: 0 is best.
 pub(super) const BANDS: u8 = 8;
@@ -17,12 +17,15 @@ pub(super) const BANDS: u8 = 8;
 /// Where the queue's bands 1 to 7 begin, as fractions of the nominal buffer.
 const QUEUE_BANDS: [f64; BANDS as usize - 1] = [0.0125, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3];
 
+/// A load average of a link that never rests.
+const FULL: u64 = 1 << 32;
+
 /// How quality is measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quality {
     queue_from_bytes: [u64; BANDS as usize - 1],
     pub(super) sample_interval: Ps,
-    load_gain: f64,
+    load_gain: Share,
 }
 
 impl Quality {
@@ -34,7 +37,7 @@ impl Quality {
             return Err(Error::value(format!("{field}.load_gain"), load_gain, "above 0, at most 1"));
         }
         let queue_from_bytes = QUEUE_BANDS.map(|fraction| (fraction * buffer as f64).round() as u64);
-        Ok(Self { queue_from_bytes, sample_interval, load_gain })
+        Ok(Self { queue_from_bytes, sample_interval, load_gain: Share::nearest(load_gain) })
     }
 
     fn queue_band(&self, queued: u64) -> u8 {
@@ -56,7 +59,8 @@ pub(super) struct LinkCosts {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
-    average: f64,
+    /// Share of the link's time, in 2^-32.
+    average: u64,
     sent_bytes: u64,
 }
 
@@ -77,15 +81,15 @@ impl LinkCosts {
         let intervals = sample - self.sampled;
         self.sampled = sample;
         self.sample_at = now + self.quality.sample_interval;
-        let keep = (1.0 - self.quality.load_gain).powi(intervals.min(1 << 20) as i32);
+        let keep = self.quality.load_gain.rest().power(intervals);
         let span = intervals * self.quality.sample_interval;
         for ((load, cost), port) in self.loads.iter_mut().zip(&mut self.costs).zip(ports) {
             let queued = port.queued_bytes(now);
             let sent = port.accepted_bytes() - queued;
-            let share = port.busy_time(sent - load.sent_bytes) as f64 / span as f64;
-            load.average = share + (load.average - share) * keep;
+            let busy = Share::ratio(port.busy_time(sent - load.sent_bytes), span);
+            load.average = keep.of(load.average) + busy.of(keep.rest().of(FULL));
             load.sent_bytes = sent;
-            let load_band = ((load.average * f64::from(BANDS)) as u8).min(BANDS - 1);
+            let load_band = (load.average * u64::from(BANDS) / FULL).min(u64::from(BANDS) - 1) as u8;
             // The mean of the two, halves upwards.
             *cost = (load_band + self.quality.queue_band(queued)).div_ceil(2);
         }
