@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from fabricsim.bounds import bound_ps as bound_ps
     from fabricsim.bounds import ideal_fct_ps as ideal_fct_ps
+    from fabricsim.conformance import check as check
     from fabricsim.errors import BoundViolationError as BoundViolationError
     from fabricsim.errors import ScenarioError as ScenarioError
     from fabricsim.errors import UnfinishedError as UnfinishedError
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "bounds": ("bound_ps", "ideal_fct_ps"),
+    "conformance": ("check",),
     "errors": ("BoundViolationError", "ScenarioError", "UnfinishedError"),
     "results": ("Results",),
     "run": ("simulate", "simulate_many"),

@@ -1,4 +1,4 @@
-"""The command line: `fabricsim run | compare | study | list | explain | validate | init | convert`.
+"""The command line: `fabricsim run | compare | study | check | list | explain | validate | init | convert`.
 
 A thin shell over the package. Exit status: 0 done; 1 unfinished, or a physical bound violated; 2 bad input; 130
 interrupted.
@@ -70,6 +70,7 @@ def _open_closed_streams() -> None:
 def _app() -> App:
     from cyclopts import App
 
+    from fabricsim.cli.check import check
     from fabricsim.cli.compare import compare
     from fabricsim.cli.discover import explain, list_names
     from fabricsim.cli.files import convert, init, validate
@@ -81,6 +82,7 @@ def _app() -> App:
         ("run", run, "[FILE] [OPTIONS]"),
         ("compare", compare, "[FILE] --balancers LIST [OPTIONS]"),
         ("study", study, "NAME... [OPTIONS]"),
+        ("check", check, "BALANCER..."),
         ("list", list_names, "[WHAT]"),
         ("explain", explain, "NAME"),
         ("validate", validate, "FILE... [OPTIONS]"),
