@@ -68,7 +68,7 @@ def test_the_core_gets_exactly_the_fields_of_the_contract() -> None:
         ("drill:1:4", Drill(ports_sampled=1, ports_remembered=4)),
         ("drill:1:ports_remembered=4", Drill(ports_sampled=1, ports_remembered=4)),
         ("flowlet:gap=1us", Flowlet(gap="1us")),
-        ("ar:level_fractions=0.01+0.02+0.5:acks=adaptive", Ar(level_fractions=(0.01, 0.02, 0.5), acks="adaptive")),
+        ("ar:level_fractions=0.01+0.02+0.5:acks=as-data", Ar(level_fractions=(0.01, 0.02, 0.5), acks="as-data")),
         ("reps:freezing=off:entropies=4096", Reps(freezing="off", entropies=4096)),
         ("pofan:2:port_order=identity", Pofan(ports_per_pipe=2, port_order="identity")),
         ("ethereal:split=packets", Ethereal(split="packets")),

@@ -12,6 +12,7 @@ const PAYLOAD_BYTES: u64 = 4096;
 fn scheme(kind: &str) -> String {
     let parameters = match kind {
         "ecmp" => r#", "salts": "per-switch""#,
+        "simple-rr" | "jsq" => r#", "acks": "as-data""#,
         "choice" => r#", "ports_sampled": 2"#,
         "drill" => r#", "ports_sampled": 2, "ports_remembered": 1"#,
         "ar" => {

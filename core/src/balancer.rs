@@ -146,6 +146,12 @@ impl SwitchBalancer {
     }
 }
 
+/// A uniformly random one of the valid uplinks.
+#[inline(always)]
+fn random(valid: &ValidPorts, stream: &mut Stream) -> u16 {
+    valid.ports[stream.below(valid.len() as u64) as usize]
+}
+
 /// The cheapest of the ports in a mask, a uniformly random one among equals.
 #[inline(always)]
 fn cheapest(ports: u64, stream: &mut Stream, mut cost: impl FnMut(u16) -> u64) -> u16 {

@@ -3,7 +3,7 @@
 mod balancer;
 
 use crate::{error::Error, units::Ps};
-pub use balancer::{ArAcks, BalancerConfig, Freezing, PortOrderKind, Salts, Split};
+pub use balancer::{AckRouting, BalancerConfig, Freezing, PortOrderKind, Salts, Split};
 use serde::Deserialize;
 
 /// One run, as the door receives it.

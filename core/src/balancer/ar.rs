@@ -5,8 +5,8 @@
 //! level may be (here: read anew when it is older than 100 ns), nor what ACKs do (here: a random uplink). *State*: a level for each uplink.
 //! *Cost*: reads w levels, each now and then a queue.
 
-use super::{Balancer, Decision, cheapest};
-use crate::config::ArAcks;
+use super::{Balancer, Decision, cheapest, random};
+use crate::config::AckRouting;
 use crate::error::Error;
 use crate::fabric::Fabric;
 use crate::packet::Kind;
@@ -18,11 +18,11 @@ use crate::units::Ps;
 pub(super) struct Levels {
     from_bytes: [u64; 3],
     refresh: Ps,
-    acks: ArAcks,
+    acks: AckRouting,
 }
 
 impl Levels {
-    pub(super) fn new(buffer: u64, fractions: [f64; 3], refresh: Ps, acks: ArAcks, field: &str) -> Result<Self, Error> {
+    pub(super) fn new(buffer: u64, fractions: [f64; 3], refresh: Ps, acks: AckRouting, field: &str) -> Result<Self, Error> {
         let ascends = fractions.windows(2).all(|pair| pair[0] < pair[1]);
         if !ascends || !fractions.iter().all(|fraction| (0.0..=1.0).contains(fraction)) {
             let allowed = "three ascending fractions of the buffer, 0 to 1";
@@ -56,8 +56,8 @@ impl Balancer for Ar {
     #[inline(always)]
     fn pick(&mut self, mut decision: Decision<'_>) -> u16 {
         let valid = decision.valid;
-        if self.levels.acks == ArAcks::Random && decision.packet.kind() == Kind::Ack {
-            return valid.ports[self.stream.below(valid.len() as u64) as usize];
+        if self.levels.acks == AckRouting::Random && decision.packet.kind() == Kind::Ack {
+            return random(valid, &mut self.stream);
         }
         let (levels, seen) = (self.levels, &mut self.seen);
         cheapest(valid.mask, &mut self.stream, |port| {

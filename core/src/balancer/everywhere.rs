@@ -127,8 +127,8 @@ impl Kind {
             Self::Conga(shared) => SwitchBalancer::Conga(conga::Conga::new(shared, fabric, node, seed)),
             Self::Sglb(shared) => SwitchBalancer::Sglb(sglb::Sglb::new(shared, fabric, node, seed)),
             Self::Plain(config) => match *config {
-                BalancerConfig::SimpleRr {} => SwitchBalancer::SimpleRr(simple_rr::SimpleRr::new(fabric, node, seed)),
-                BalancerConfig::Jsq {} => SwitchBalancer::Jsq(jsq::Jsq::new(node, seed)),
+                BalancerConfig::SimpleRr { acks } => SwitchBalancer::SimpleRr(simple_rr::SimpleRr::new(acks, fabric, node, seed)),
+                BalancerConfig::Jsq { acks } => SwitchBalancer::Jsq(jsq::Jsq::new(acks, node, seed)),
                 BalancerConfig::Rsq {} => SwitchBalancer::Rsq(rsq::Rsq::new(node, seed)),
                 BalancerConfig::Choice { ports_sampled } => {
                     SwitchBalancer::Choice(choice::Choice::new(ports_sampled, node, seed))

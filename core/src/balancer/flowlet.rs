@@ -3,7 +3,7 @@
 //! *Source*: Vanini et al., "Let it flow", NSDI 2017; Ofan paper section 2.1 (paced senders at full rate never pause, so that it is
 //! ECMP then). *Differs*: none. *State*: port and last packet of each flow. *Cost*: a table look-up.
 
-use super::{Balancer, Decision};
+use super::{Balancer, Decision, random};
 use crate::hash::FastMap;
 use crate::rng::{Purpose, Stream};
 use crate::units::Ps;
@@ -28,7 +28,7 @@ impl Balancer for Flowlet {
         let last = self.last.get(&decision.flow_class()).copied();
         let port = match last {
             Some((port, at)) if decision.now - at < self.gap && decision.allows(port) => port,
-            _ => decision.valid.ports[self.stream.below(decision.valid.len() as u64) as usize],
+            _ => random(decision.valid, &mut self.stream),
         };
         self.last.insert(decision.flow_class(), (port, decision.now));
         port

@@ -2,7 +2,7 @@
 //!
 //! *Source*: Ofan paper sections 3.1 and 3.3 (queues grow as sqrt(m), Theorem 1). *Differs*: none. *State*: none. *Cost*: one random number.
 
-use super::{Balancer, Decision};
+use super::{Balancer, Decision, random};
 use crate::rng::{Purpose, Stream};
 
 /// Random decision at one switch.
@@ -20,6 +20,6 @@ impl Rsq {
 impl Balancer for Rsq {
     #[inline(always)]
     fn pick(&mut self, decision: Decision<'_>) -> u16 {
-        decision.valid.ports[self.stream.below(decision.valid.len() as u64) as usize]
+        random(decision.valid, &mut self.stream)
     }
 }

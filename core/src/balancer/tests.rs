@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::{
-    Acks, ArAcks, BalancerConfig, Deployment, FabricConfig, FrameConfig, LastFrame, LinkConfig, PortOrderKind, Salts,
+    AckRouting, Acks, BalancerConfig, Deployment, FabricConfig, FrameConfig, LastFrame, LinkConfig, PortOrderKind, Salts,
 };
 use crate::error::Error;
 use crate::fabric::Fabric;
@@ -102,19 +102,19 @@ fn picks(scheme: BalancerConfig, uplinks: u32, masks: &[u64], count: usize, seed
 
 fn schemes() -> impl Strategy<Value = BalancerConfig> {
     let salts = prop_oneof![Just(Salts::PerSwitch), Just(Salts::Shared)];
-    let acks = prop_oneof![Just(ArAcks::Random), Just(ArAcks::Adaptive)];
+    let acks = || prop_oneof![Just(AckRouting::Random), Just(AckRouting::AsData)];
     let order = || prop_oneof![Just(PortOrderKind::Xor), Just(PortOrderKind::Identity)];
     let idle = || prop_oneof![Just(None), (0u64..40).prop_map(Some)];
     let (nominal_buffer_bytes, load_gain) = (800_000, 0.25);
     prop_oneof![
         salts.prop_map(|salts| BalancerConfig::Ecmp { salts }),
-        Just(BalancerConfig::SimpleRr {}),
-        Just(BalancerConfig::Jsq {}),
+        acks().prop_map(|acks| BalancerConfig::SimpleRr { acks }),
+        acks().prop_map(|acks| BalancerConfig::Jsq { acks }),
         Just(BalancerConfig::Rsq {}),
         (1u32..200).prop_map(|ports_sampled| BalancerConfig::Choice { ports_sampled }),
         (1u32..200, 0u32..200)
             .prop_map(|(ports_sampled, ports_remembered)| BalancerConfig::Drill { ports_sampled, ports_remembered }),
-        (acks, 0u64..30).prop_map(move |(acks, refresh_ps)| BalancerConfig::Ar {
+        (acks(), 0u64..30).prop_map(move |(acks, refresh_ps)| BalancerConfig::Ar {
             nominal_buffer_bytes,
             level_fractions: [0.05, 0.1, 0.2],
             refresh_ps,
@@ -164,7 +164,7 @@ proptest! {
     /// Without failures SimpleRR gives every uplink floor or ceil of its share, for any number of packets.
     #[test]
     fn one_pointer_is_even(uplinks in 1u32..64, count in 1usize..400, seed in any::<u64>()) {
-        let picked = picks(BalancerConfig::SimpleRr {}, uplinks, &[within_first(uplinks)], count, seed);
+        let picked = picks(BalancerConfig::SimpleRr { acks: AckRouting::AsData }, uplinks, &[within_first(uplinks)], count, seed);
         for port in 0..uplinks as u16 {
             let share = picked.iter().filter(|&&other| other == port).count();
             prop_assert!(share == count / uplinks as usize || share == count.div_ceil(uplinks as usize));

@@ -13,9 +13,15 @@ pub enum BalancerConfig {
         salts: Salts,
     },
     /// One pointer a switch.
-    SimpleRr {},
+    SimpleRr {
+        /// How ACKs are routed.
+        acks: AckRouting,
+    },
     /// Join the shortest queue.
-    Jsq {},
+    Jsq {
+        /// How ACKs are routed.
+        acks: AckRouting,
+    },
     /// Random switch queue.
     Rsq {},
     /// The shortest of a few random queues.
@@ -39,7 +45,7 @@ pub enum BalancerConfig {
         /// How long a level is believed.
         refresh_ps: Ps,
         /// How ACKs are routed.
-        acks: ArAcks,
+        acks: AckRouting,
     },
     /// Least congested path, by feedback.
     Conga {
@@ -127,8 +133,8 @@ impl BalancerConfig {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Ecmp { .. } => "ecmp",
-            Self::SimpleRr {} => "simple-rr",
-            Self::Jsq {} => "jsq",
+            Self::SimpleRr { .. } => "simple-rr",
+            Self::Jsq { .. } => "jsq",
             Self::Rsq {} => "rsq",
             Self::Choice { .. } => "choice",
             Self::Drill { .. } => "drill",
@@ -162,14 +168,14 @@ pub enum Salts {
     Shared,
 }
 
-/// How adaptive routing treats ACKs.
+/// How a switch routes ACKs.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
-pub enum ArAcks {
+pub enum AckRouting {
     /// A random uplink.
     Random,
     /// As data.
-    Adaptive,
+    AsData,
 }
 
 /// What REPS does about a timeout.

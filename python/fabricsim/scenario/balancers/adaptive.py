@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from fabricsim.scenario.balancers.scheme import BalancerPart, Where
+from fabricsim.scenario.balancers.scheme import ACKS_AS_DATA, BalancerPart, Where
 from fabricsim.scenario.ranges import Ascending, Between, Real, Whole
 from fabricsim.scenario.units import Bytes, Duration
 
@@ -32,6 +32,7 @@ class Jsq(BalancerPart):
     growth_down: ClassVar[str] = "Θ(m)"
 
     kind: Literal["jsq"] = "jsq"
+    acks: Literal["as-data", "random"] = Field(default="as-data", description=ACKS_AS_DATA)
 
 
 class Choice(BalancerPart):
@@ -89,7 +90,7 @@ class Ar(BalancerPart):
         default=Duration("100ns"),
         description="Age at which a level is read anew, when a packet asks for it. The public htsim code has 100ns.",
     )
-    acks: Literal["random", "adaptive"] = Field(
+    acks: Literal["random", "as-data"] = Field(
         default="random",
         description="ACKs take a random uplink, as small packets do in the public htsim code, or follow levels too.",
     )

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from fabricsim.scenario.balancers.scheme import BalancerPart, Where
+from fabricsim.scenario.balancers.scheme import ACKS_AS_DATA, BalancerPart, Where
 from fabricsim.scenario.ranges import Between
 from fabricsim.scenario.units import Duration
 
@@ -60,6 +60,7 @@ class SimpleRr(BalancerPart):
     growth_down: ClassVar[str] = "Θ(m)"
 
     kind: Literal["simple-rr"] = "simple-rr"
+    acks: Literal["as-data", "random"] = Field(default="as-data", description=ACKS_AS_DATA)
 
 
 class Rsq(BalancerPart):
