@@ -125,7 +125,7 @@ CLAIMS = [
         where="section 3.2, Fig. 3",
         paper="essentially perfect up, collapse down",
         holds=collapse(WITH_ACKS),
-        why="JSQ does; ACKs take turns at SimpleRR's one pointer, so that data get unequal shares (not so without ACKs)",
+        why="JSQ does; ACKs take turns at SimpleRR's one pointer, so that data get unequal shares (without ACKs equal)",
     ),
     Claim(
         says="CHOICE and DRILL have the same profile: downlinks overloaded five times as much as uplinks, or more",
