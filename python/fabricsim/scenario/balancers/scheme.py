@@ -10,8 +10,8 @@ from fabricsim.scenario.units import Bytes, Duration
 Where = Literal["switch", "host"]
 
 ACKS_AS_DATA = (
-    "ACKs share rule and state with data (Ofan section 3.1: all northbound packets), or take a random uplink each: then "
-    "they do not break the lockstep of data, and queues grow faster."
+    "ACKs share rule and state with data (Ofan section 3.1: all northbound packets), or take a random uplink each: a "
+    "choice to tell what of the result is their doing."
 )
 """What the field `acks` of a scheme does that the paper describes for all packets alike."""
 
