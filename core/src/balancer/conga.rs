@@ -160,7 +160,10 @@ impl Watchful for Conga {
             let metric = if is_edge { header.metric() } else { header.metric_above_aggs() };
             let row = self.rows.of(key);
             self.rows.observe(row, uplink, metric);
-            self.rows.hear(if header.is_for_agg() != is_edge { row } else { NOWHERE }, header.note(), now);
+            // A note for the other level may name an uplink that this one does not have.
+            let (uplink, metric) = header.note();
+            let (row, uplink) = if header.is_for_agg() != is_edge { (row, uplink) } else { (NOWHERE, 0) };
+            self.rows.hear(row, (uplink, metric), now);
         }
         if self.shape.tier != Tier::Edge {
             let metric = self.rates.add(egress as usize, packet.bytes());
@@ -170,5 +173,32 @@ impl Watchful for Conga {
             }
             packet.set_path(header.0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Config, Messages, Status, run};
+
+    /// Aggregation switches with more uplinks than edge switches have: edge switches pass over notes that name uplinks which they do not have.
+    #[test]
+    fn levels_may_differ_in_uplinks() {
+        let link = r#"{"rate_bps": 800000000000, "latency_ps": 500000}"#;
+        let text = format!(
+            r#"{{"seed": 1, "threads": 1, "time_limit_ps": 1000000000,
+                "fabric": {{"kind": "fat-tree", "pods": 2, "edges_per_pod": 1, "hosts_per_edge": 8, "aggs_per_pod": 1,
+                    "cores_per_agg": 8, "host_link": {link}, "edge_agg_link": {link}, "agg_core_link": {link},
+                    "links_down": [], "links_degraded": [], "link_events": [], "reconvergence_delay_ps": 0}},
+                "frame": {{"payload_bytes": 4096, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20, "last_frame": "full"}},
+                "port": {{"buffer_bytes": null, "ecn_threshold_bytes": null}},
+                "balancer": {{"kind": "conga", "dre_interval_ps": 1000000, "dre_gain": 0.2, "aging_ps": 50000000}},
+                "deployments": [], "transport": {{"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "uniform"}},
+                "measure": {{"queues": true, "trace": false}}}}"#
+        );
+        let config = Config::from_json(&text).unwrap();
+        let (src, dst) = ((0..16).collect(), (0..16).map(|host| (host + 8) % 16).collect());
+        let messages =
+            Messages { src, dst, bytes: vec![1 << 18; 16], start: vec![0; 16], rank: vec![0; 16], ..Messages::default() };
+        assert_eq!(run(&config, &messages, &mut |_| true).unwrap().status, Status::Done);
     }
 }
