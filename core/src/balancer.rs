@@ -50,12 +50,6 @@ impl Decision<'_> {
     fn queued_bytes(&mut self, port: u16) -> u64 {
         self.uplinks[usize::from(port)].queued_bytes(self.now)
     }
-
-    /// The packet's flow, told apart from the flow of ACKs that has the same number.
-    #[inline(always)]
-    fn flow_class(&self) -> u64 {
-        u64::from(self.packet.flow()) << 1 | self.packet.class() as u64
-    }
 }
 
 /// A scheme at one switch.
@@ -162,6 +156,12 @@ fn cheapest(ports: u64, stream: &mut Stream, mut cost: impl FnMut(u16) -> u64) -
         ties |= u64::from(cost <= least) << port;
         least = least.min(cost);
     }
+    one_of(ties, stream)
+}
+
+/// A uniformly random one of the ports in a mask; nothing is drawn when there is no choice.
+#[inline(always)]
+fn one_of(mut ties: u64, stream: &mut Stream) -> u16 {
     let count = ties.count_ones();
     if count > 1 {
         for _ in 0..stream.below(count.into()) {

@@ -54,6 +54,12 @@ impl Packet {
         (self.id >> 32) as u32
     }
 
+    /// Flow, told apart from the flow of ACKs that has the same number: twice the number, and one more for ACKs.
+    #[inline(always)]
+    pub fn flow_class(self) -> u64 {
+        u64::from(self.flow()) << 1 | self.class() as u64
+    }
+
     /// Packet sequence number within its flow.
     #[inline(always)]
     pub fn psn(self) -> u32 {

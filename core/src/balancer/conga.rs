@@ -8,19 +8,21 @@
 //! a port for each flow. *Cost*: reads w metrics, writes one at each hop.
 
 mod header;
+mod last_ports;
+mod levels;
 mod rates;
 mod rows;
 
-use super::{Decision, Watchful, cheapest};
+use super::{Decision, Watchful, one_of};
 use crate::error::Error;
 use crate::fabric::{Addressing, Fabric, Reach, SwitchShape, Tier};
-use crate::hash::FastMap;
-use crate::packet::{Kind, Packet};
+use crate::packet::Packet;
 use crate::port::Port;
 use crate::rng::{Purpose, Stream};
 use crate::units::Ps;
 use crate::workload::Workload;
 use header::Header;
+use last_ports::LastPorts;
 use rates::Rates;
 use rows::{NOWHERE, Rows};
 use std::sync::Arc;
@@ -30,7 +32,7 @@ pub(super) struct Shared {
     interval: Ps,
     gain: f64,
     aging: Ps,
-    senders: Arc<Senders>,
+    senders: Arc<[u32]>,
 }
 
 impl Shared {
@@ -42,25 +44,8 @@ impl Shared {
         if !(gain > 0.0 && gain < 1.0) {
             return Err(Error::value(format!("{field}.dre_gain"), gain, "above 0, below 1"));
         }
-        let senders = Arc::new(Senders {
-            of_data: workload.receive.iter().map(|flow| flow.address).collect(),
-            of_acks: workload.send.iter().map(|flow| flow.address).collect(),
-        });
+        let senders = workload.receive.iter().zip(&workload.send).flat_map(|(data, ack)| [data.address, ack.address]).collect();
         Ok(Self { interval, gain, aging, senders })
-    }
-}
-
-/// The source address that every real packet carries, by flow.
-#[derive(Debug)]
-struct Senders {
-    of_data: Box<[u32]>,
-    of_acks: Box<[u32]>,
-}
-
-impl Senders {
-    fn of(&self, packet: Packet) -> u32 {
-        let senders = if packet.kind() == Kind::Data { &self.of_data } else { &self.of_acks };
-        senders[packet.flow() as usize]
     }
 }
 
@@ -71,11 +56,11 @@ pub struct Conga {
     is_three_level: bool,
     addressing: Addressing,
     pod: u32,
-    aging: Ps,
-    senders: Arc<Senders>,
+    /// The source address that every real packet carries, by flow and class.
+    senders: Arc<[u32]>,
     rates: Rates,
     rows: Rows,
-    last_port: FastMap<u64, u16>,
+    last_ports: LastPorts,
     note_for_agg: bool,
     stream: Stream,
 }
@@ -87,11 +72,10 @@ impl Conga {
             is_three_level: fabric.is_three_level(),
             addressing: fabric.addressing,
             pod: fabric.addressing.pod_of_address(shape.prefix << shape.prefix_shift.min(31)),
-            aging: shared.aging,
             senders: shared.senders.clone(),
             rates: Rates::new(shared, fabric, node),
-            rows: Rows::new(shape.keys, shape.up),
-            last_port: FastMap::default(),
+            rows: Rows::new(shape.keys, shape.up, shared.aging),
+            last_ports: LastPorts::new(),
             note_for_agg: false,
             stream: Stream::new(seed, Purpose::Balancer, u64::from(node)),
             shape,
@@ -100,20 +84,19 @@ impl Conga {
 
     #[inline(always)]
     fn choose(&mut self, decision: &Decision<'_>, row: usize) -> u16 {
-        let (aging, now) = (self.aging, decision.now);
-        let metrics = &self.rates.metrics[self.shape.down as usize..];
-        let entries = self.rows.entries(row);
-        let cost = |port: u16| {
-            let remote = entries[usize::from(port)];
-            let heard = if now - remote.heard_at < aging { remote.there } else { 0 };
-            u64::from(metrics[usize::from(port)].max(heard))
-        };
-        let best = cheapest(decision.valid.mask, &mut self.stream, cost);
-        let last = self.last_port.entry(decision.flow_class()).or_insert(best);
-        if *last != best && !(decision.allows(*last) && cost(*last) == cost(best)) {
-            *last = best;
+        let costs = self.rates.metrics.max(self.rows.there(row, decision.now));
+        let best = costs.least(decision.valid.mask);
+        let place = self.last_ports.place(decision.packet.flow_class());
+        if let Some(port) = self.last_ports.among(place, best) {
+            // As if a random one of the best had been drawn, so that the numbers to come do not depend on who stays.
+            if best.count_ones() > 1 {
+                self.stream.next();
+            }
+            return port;
         }
-        *last
+        let port = one_of(best, &mut self.stream);
+        self.last_ports.set(place, port);
+        port
     }
 }
 
@@ -127,36 +110,35 @@ impl Watchful for Conga {
     fn climb(&mut self, decision: Decision<'_>, packet: &mut Packet) -> u16 {
         let row = self.rows.of(decision.key);
         let port = self.choose(&decision, row);
-        let metric = self.rates.add((self.shape.down + u32::from(port)) as usize, packet.bytes());
-        let mut header = Header(0);
-        if self.shape.tier == Tier::Edge {
+        let metric = self.rates.add_up(usize::from(port), packet.bytes());
+        let is_edge = self.shape.tier == Tier::Edge;
+        let mut header = if is_edge {
             let leaves_pod = self.addressing.pod_of_address(packet.address()) != self.pod;
-            let for_agg = self.is_three_level && leaves_pod && self.note_for_agg;
+            let is_for_agg = self.is_three_level & leaves_pod & self.note_for_agg;
             self.note_for_agg = !self.note_for_agg;
-            if for_agg {
-                header = Header(1 << 6);
-            } else {
-                header.write_note(self.rows.note(row));
-            }
+            Header::new(is_for_agg)
         } else {
-            header = Header::read(packet);
+            let mut header = Header::read(packet);
             header.raise_above_aggs(metric);
-            let own = self.rows.note(if header.is_for_agg() { row } else { NOWHERE });
-            header.write_note(if header.is_for_agg() { own } else { header.note() });
-        }
+            header
+        };
+        // Each level writes the notes for its like.
+        let writes = header.is_for_agg() != is_edge;
+        let own = self.rows.note(if writes { row } else { NOWHERE });
+        header.write_note(if writes { own } else { header.note() });
         header.raise(metric);
-        packet.set_path(header.0);
+        header.write(packet);
         port
     }
 
     #[inline(always)]
     fn descend(&mut self, now: Ps, packet: &mut Packet, ingress: u32, egress: u32) {
         let mut header = Header::read(packet);
-        let from_above = self.shape.up > 0 && ingress >= self.shape.down;
+        let from_above = ingress >= self.shape.down;
         if from_above {
             let uplink = (ingress - self.shape.down) as usize;
             let is_edge = self.shape.tier == Tier::Edge;
-            let key = self.senders.of(*packet) >> self.shape.prefix_shift;
+            let key = self.senders[packet.flow_class() as usize] >> self.shape.prefix_shift;
             let metric = if is_edge { header.metric() } else { header.metric_above_aggs() };
             let row = self.rows.of(key);
             self.rows.observe(row, uplink, metric);
@@ -166,12 +148,12 @@ impl Watchful for Conga {
             self.rows.hear(row, (uplink, metric), now);
         }
         if self.shape.tier != Tier::Edge {
-            let metric = self.rates.add(egress as usize, packet.bytes());
+            let metric = self.rates.add_down(egress as usize, packet.bytes());
             header.raise(metric);
             if self.shape.tier == Tier::Core {
                 header.raise_above_aggs(metric);
             }
-            packet.set_path(header.0);
+            header.write(packet);
         }
     }
 }

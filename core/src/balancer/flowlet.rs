@@ -25,12 +25,12 @@ impl Flowlet {
 impl Balancer for Flowlet {
     #[inline(always)]
     fn pick(&mut self, decision: Decision<'_>) -> u16 {
-        let last = self.last.get(&decision.flow_class()).copied();
+        let last = self.last.get(&decision.packet.flow_class()).copied();
         let port = match last {
             Some((port, at)) if decision.now - at < self.gap && decision.allows(port) => port,
             _ => random(decision.valid, &mut self.stream),
         };
-        self.last.insert(decision.flow_class(), (port, decision.now));
+        self.last.insert(decision.packet.flow_class(), (port, decision.now));
         port
     }
 }

@@ -4,11 +4,20 @@ use crate::packet::Packet;
 
 /// The path field: largest metric so far, largest above the aggregation switches, and one note for the far end.
 #[derive(Clone, Copy)]
-pub(super) struct Header(pub(super) u16);
+pub(super) struct Header(u16);
 
 impl Header {
+    /// Nothing on the way yet, and an empty note.
+    pub(super) fn new(is_for_agg: bool) -> Self {
+        Self(u16::from(is_for_agg) << 6)
+    }
+
     pub(super) fn read(packet: &Packet) -> Self {
         Self(packet.path())
+    }
+
+    pub(super) fn write(self, packet: &mut Packet) {
+        packet.set_path(self.0);
     }
 
     pub(super) fn metric(self) -> u8 {

@@ -1,23 +1,29 @@
 //! What CONGA knows of paths, to and from each edge switch or pod that it has heard of.
 
+use super::super::members;
+use super::levels::Levels;
 use crate::units::Ps;
 
 /// One uplink of one row.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
+struct Entry {
     /// When the metric of the path there was heard of.
-    pub(super) heard_at: Ps,
-    /// Metric of the path there.
-    pub(super) there: u8,
+    heard_at: Ps,
     /// Metric of the path from there.
     from: u8,
 }
 
-/// What is to be fed back to one edge switch or pod.
+/// What is known of one edge switch or pod, but for what stands in its entries.
 #[derive(Clone, Copy, Debug, Default)]
-struct Notes {
-    /// Uplinks whose metric has changed since it was fed back.
+#[repr(align(64))]
+struct Row {
+    /// Metrics of the paths there; zero where nothing was heard lately.
+    there: Levels,
+    /// Before this moment nothing in `there` is too old.
+    stale_from: Ps,
+    /// Uplinks whose metric from there has changed since it was fed back.
     changed: u64,
+    /// The uplink to feed back next.
     next: usize,
 }
 
@@ -31,12 +37,15 @@ pub(super) struct Rows {
     /// Number of the row of each key; zero when there is none yet.
     number: Box<[u32]>,
     entries: Vec<Entry>,
-    notes: Vec<Notes>,
+    rows: Vec<Row>,
+    /// How long what was heard is believed.
+    aging: Ps,
 }
 
 impl Rows {
-    pub(super) fn new(keys: u32, uplinks: u32) -> Self {
-        Self { uplinks: uplinks as usize, number: vec![0; keys as usize].into(), entries: Vec::new(), notes: Vec::new() }
+    pub(super) fn new(keys: u32, uplinks: u32, aging: Ps) -> Self {
+        let number = vec![0; keys as usize].into();
+        Self { uplinks: uplinks as usize, number, entries: Vec::new(), rows: Vec::new(), aging }
     }
 
     /// The number of a key's row.
@@ -50,38 +59,58 @@ impl Rows {
 
     #[cold]
     fn add(&mut self, key: u32) -> usize {
-        self.notes.push(Notes::default());
-        self.entries.resize(self.notes.len() * self.uplinks, Entry::default());
-        let row = self.notes.len() - 1;
+        self.rows.push(Row::default());
+        self.entries.resize(self.rows.len() * self.uplinks, Entry::default());
+        let row = self.rows.len() - 1;
         self.number[key as usize] = row as u32;
         row
     }
 
-    /// The entries of a row, by uplink.
+    /// The metrics of the paths there, by uplink; zero where nothing was heard lately.
     #[inline(always)]
-    pub(super) fn entries(&self, row: usize) -> &[Entry] {
-        &self.entries[row * self.uplinks..(row + 1) * self.uplinks]
+    pub(super) fn there(&mut self, row: usize, now: Ps) -> Levels {
+        if now >= self.rows[row].stale_from {
+            self.forget(row, now);
+        }
+        self.rows[row].there
+    }
+
+    /// Forgets what is too old. What is heard later gets too old later than the moment noted here, so hearing need not look at it.
+    #[cold]
+    fn forget(&mut self, row: usize, now: Ps) {
+        let entries = &self.entries[row * self.uplinks..(row + 1) * self.uplinks];
+        let row = &mut self.rows[row];
+        let mut oldest = now;
+        for uplink in members(row.there.above_zero()).map(usize::from) {
+            let heard_at = entries[uplink].heard_at;
+            if now - heard_at >= self.aging {
+                row.there.set(uplink, 0);
+            } else {
+                oldest = oldest.min(heard_at);
+            }
+        }
+        row.stale_from = oldest.saturating_add(self.aging);
     }
 
     /// The path there through an uplink has this metric.
     #[inline(always)]
     pub(super) fn hear(&mut self, row: usize, (uplink, metric): (usize, u8), now: Ps) {
-        let entry = &mut self.entries[row * self.uplinks + uplink];
-        (entry.there, entry.heard_at) = (metric, now);
+        self.entries[row * self.uplinks + uplink].heard_at = now;
+        self.rows[row].there.set(uplink, metric);
     }
 
     /// A packet came from there through an uplink, over a path of this metric.
     #[inline(always)]
     pub(super) fn observe(&mut self, row: usize, uplink: usize, metric: u8) {
         let entry = &mut self.entries[row * self.uplinks + uplink];
-        self.notes[row].changed |= u64::from(entry.from != metric) << uplink;
+        self.rows[row].changed |= u64::from(entry.from != metric) << uplink;
         entry.from = metric;
     }
 
     /// The next metric to feed back: round robin over what has changed, over everything when nothing has.
     #[inline(always)]
     pub(super) fn note(&mut self, row: usize) -> (usize, u8) {
-        let notes = &mut self.notes[row];
+        let notes = &mut self.rows[row];
         let ahead = notes.changed & u64::MAX << notes.next;
         let behind = if notes.changed == 0 { 1 << notes.next } else { notes.changed };
         let uplink = (if ahead == 0 { behind } else { ahead }).trailing_zeros() as usize;
@@ -98,7 +127,7 @@ mod tests {
     /// By hand: of four uplinks 1 and 3 change; they are fed back first, then everything in turn.
     #[test]
     fn what_has_changed_is_fed_back_first() {
-        let mut rows = Rows::new(9, 4);
+        let mut rows = Rows::new(9, 4, 100);
         let row = rows.of(5);
         rows.observe(row, 1, 2);
         rows.observe(row, 3, 6);
@@ -106,9 +135,30 @@ mod tests {
         assert_eq!(notes, [(1, 2), (3, 6), (0, 0), (1, 2)]);
         rows.observe(row, 0, 7);
         assert_eq!(rows.note(row), (0, 7), "changed, though uplink 2 was next");
-        rows.hear(row, (2, 4), 77);
-        let other = rows.of(0);
-        assert_ne!(other, row);
-        assert_eq!((rows.entries(row)[2].there, rows.entries(row)[2].heard_at, rows.entries(other)[2].there), (4, 77, 0));
+        assert_ne!(rows.of(0), row);
+    }
+
+    /// What is heard counts until it is `aging` old, each uplink by itself, and again when it is heard again.
+    #[test]
+    fn what_was_heard_is_forgotten() {
+        let mut rows = Rows::new(9, 4, 100);
+        let row = rows.of(5);
+        let other = rows.of(6);
+        let mut above_zero = |heard: Option<(usize, u8)>, now| {
+            if let Some(heard) = heard {
+                rows.hear(row, heard, now);
+            }
+            assert_eq!(rows.there(other, now).above_zero(), 0);
+            rows.there(row, now).above_zero()
+        };
+        assert_eq!(above_zero(None, 50), 0);
+        assert_eq!(above_zero(Some((2, 4)), 77), 0b100);
+        assert_eq!(above_zero(Some((0, 7)), 99), 0b101);
+        assert_eq!(above_zero(None, 176), 0b101);
+        assert_eq!(above_zero(None, 177), 0b001);
+        assert_eq!(above_zero(Some((0, 5)), 198), 0b001);
+        assert_eq!(above_zero(None, 297), 0b001);
+        assert_eq!(above_zero(Some((2, 1)), 298), 0b100);
+        assert_eq!(above_zero(Some((2, 0)), 299), 0);
     }
 }
