@@ -164,6 +164,6 @@ def plot(table, axes):
         axis.set_yscale("log")
         axis.yaxis.set_major_formatter("{x:g}")
         axis.set_xlabel("message")
-    axes[0].set_ylabel("CCT increase over the bound (%)")
+    axes[0].set(ylabel="CCT increase over the bound (%)", title="with ACKs")
     axes[1].set(ylabel="largest queue (frames)", title="with ACKs")
     axes[2].set(ylabel="largest queue (frames)", title="data only")

@@ -127,7 +127,7 @@ CLAIMS = [
         paper="0.5, if delays in earlier queues are neglected",
         holds=as_proven(0.5, 0.35, 0.65),
         tier="medium",
-        why="earlier queues smooth the traffic at the core, where queues nearly stop growing (2.5 to 4.6 frames at A→C)",
+        why="earlier queues smooth the traffic at the core, where queues all but stop growing (2.5 to 4.6 frames, A→C)",
     ),
     Claim(
         says="where it is proven to grow linearly, it does: exponents of 0.9 to 1.1, data only",
