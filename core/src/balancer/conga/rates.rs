@@ -3,10 +3,9 @@
 use super::Shared;
 use super::levels::Levels;
 use crate::fabric::Fabric;
-use crate::units::Ps;
+use crate::units::{Ps, Share};
 
 const LARGEST_METRIC: u64 = 7;
-const ONE: u64 = 1 << 32;
 const STEP_BITS: u32 = 48;
 
 /// The estimator of one port.
@@ -38,8 +37,8 @@ impl Rate {
 #[derive(Debug)]
 pub(super) struct Rates {
     interval: Ps,
-    /// Share that a decay keeps, in 2^-32.
-    keep: u64,
+    /// What a decay keeps.
+    keep: Share,
     /// When the estimates decay next.
     decay_at: Ps,
     downlinks: Box<[Rate]>,
@@ -58,7 +57,7 @@ impl Rates {
         let uplinks = downlinks.split_off(fabric.switch(node).down as usize);
         Self {
             interval: shared.interval,
-            keep: ((1.0 - shared.gain) * ONE as f64).round() as u64,
+            keep: Share::nearest(shared.gain).rest(),
             decay_at: shared.interval,
             downlinks: downlinks.into(),
             uplinks: uplinks.into(),
@@ -77,13 +76,9 @@ impl Rates {
     fn decay(&mut self, now: Ps) {
         let times = (now - self.decay_at) / self.interval + 1;
         self.decay_at += times * self.interval;
-        let keep = if times == 1 {
-            self.keep
-        } else {
-            ((self.keep as f64 / ONE as f64).powi(times.min(1 << 20) as i32) * ONE as f64) as u64
-        };
+        let keep = self.keep.power(times);
         for rate in self.downlinks.iter_mut().chain(&mut self.uplinks) {
-            rate.load = (u128::from(rate.load) * u128::from(keep) / u128::from(ONE)) as u64;
+            rate.load = keep.of(rate.load);
             rate.quantise();
         }
         for (uplink, rate) in self.uplinks.iter().enumerate() {

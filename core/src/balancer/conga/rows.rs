@@ -44,8 +44,14 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn new(keys: u32, uplinks: u32, aging: Ps) -> Self {
-        let number = vec![0; keys as usize].into();
-        Self { uplinks: uplinks as usize, number, entries: Vec::new(), rows: Vec::new(), aging }
+        let uplinks = uplinks as usize;
+        Self {
+            uplinks,
+            number: vec![0; keys as usize].into(),
+            entries: vec![Entry::default(); uplinks],
+            rows: vec![Row::default()],
+            aging,
+        }
     }
 
     /// The number of a key's row.
@@ -135,7 +141,7 @@ mod tests {
         assert_eq!(notes, [(1, 2), (3, 6), (0, 0), (1, 2)]);
         rows.observe(row, 0, 7);
         assert_eq!(rows.note(row), (0, 7), "changed, though uplink 2 was next");
-        assert_ne!(rows.of(0), row);
+        assert!(row != NOWHERE && rows.of(5) == row && rows.of(0) != row);
     }
 
     /// What is heard counts until it is `aging` old, each uplink by itself, and again when it is heard again.
