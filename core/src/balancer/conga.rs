@@ -41,8 +41,8 @@ impl Shared {
             let name = if interval == 0 { "dre_interval_ps" } else { "aging_ps" };
             return Err(Error::value(format!("{field}.{name}"), 0, "at least 1"));
         }
-        if !(gain > 0.0 && gain < 1.0) {
-            return Err(Error::value(format!("{field}.dre_gain"), gain, "above 0, below 1"));
+        if !(gain > 0.0 && gain <= 1.0) {
+            return Err(Error::value(format!("{field}.dre_gain"), gain, "above 0, at most 1"));
         }
         let senders = workload.receive.iter().zip(&workload.send).flat_map(|(data, ack)| [data.address, ack.address]).collect();
         Ok(Self { interval, gain, aging, senders })

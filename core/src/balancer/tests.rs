@@ -301,8 +301,8 @@ fn parameters_out_of_range_are_refused() {
         ),
         (BalancerConfig::Choice { ports_sampled: 0 }, "balancer.ports_sampled: got 0; allowed: at least 1"),
         (
-            BalancerConfig::Conga { dre_interval_ps: 1, dre_gain: 1.0, aging_ps: 1 },
-            "balancer.dre_gain: got 1; allowed: above 0, below 1",
+            BalancerConfig::Conga { dre_interval_ps: 1, dre_gain: 1.5, aging_ps: 1 },
+            "balancer.dre_gain: got 1.5; allowed: above 0, at most 1",
         ),
     ];
     for (config, wanted) in refusals {
