@@ -1,4 +1,4 @@
-"""Ofan Table 1: what is proven of each scheme's queues, and the exponents that they have when simulated.
+"""Ofan Table 1: what is proven of how each scheme's queues grow, and the exponents that are measured.
 
 The proofs are of the average queue on the way up and on the way down, of data only, over the time in which hosts send.
 So the queues' integrals over time are divided by the m frame times that a host needs for m packets, and the exponent a
