@@ -5,8 +5,9 @@ event. Written from the model's description (docs/explanation/model.md, balancer
 Python that can be checked by reading. Of the core it takes conventions only: how nodes, ports and flows are numbered
 and which random stream is drawn when, so that both must give the same event trace.
 
-Files: `streams` random numbers, `tree` nodes, links and paths, `workload` flows, `schemes` load balancers,
-`simulation` ports, switches and hosts.
+Files: `streams` random numbers, `tree` nodes, links, paths and routing, `workload` flows, `events` what comes first at
+one instant, `ports`, `hosts`, `simulation` a run. Load balancers: `schemes` what all are told and those that look at
+nothing, `queues`, `quality`, `conga`, `spraying`, `rotation`, and `catalogue` all of them by name.
 """
 
 from twin.simulation import run

@@ -23,19 +23,20 @@ class Node:
             return frozenset([self])
         return frozenset().union(*(link.target.hosts_below for link in self.down))
 
-    def can_reach(self, host: Node) -> bool:
-        """Down when the host lies below, where there is one way only; else up, any way that works."""
-        if host not in self.reached:
-            links = [link for link in self.down if host in link.target.hosts_below] or self.up
-            self.reached[host] = self is host or any(link.works and link.target.can_reach(host) for link in links)
-        return self.reached[host]
+    def way_down(self, host: Node) -> Link | None:
+        return next((link for link in self.down if host in link.target.hosts_below), None)
 
-    def valid_uplinks(self, host: Node) -> list[int]:
-        return [i for i, link in enumerate(self.up) if link.works and link.target.can_reach(host)]
+    def can_reach(self, host: Node) -> bool:
+        """Down when the host lies below, where there is one way only; else up, any way that routing knows to work."""
+        if host not in self.reached:
+            down = self.way_down(host)
+            links = [down] if down else self.up
+            self.reached[host] = self is host or any(link.is_routed and link.target.can_reach(host) for link in links)
+        return self.reached[host]
 
 
 class Link:
-    """One direction of a cable. `back` is the other."""
+    """One direction of a cable. `back` is the other. `works`: now; `is_routed`: as far as routing knows."""
 
     number: int
     back: Link
@@ -43,7 +44,7 @@ class Link:
     def __init__(self, source: Node, target: Node, kind: dict[str, int]) -> None:
         self.source, self.target = source, target
         self.rate_bps, self.latency_ps = kind["rate_bps"], kind["latency_ps"]
-        self.works = True
+        self.works = self.is_routed = True
 
     def time_ps(self, size: int) -> int:
         """Time to send `size` bytes, to the nearest picosecond, from the rate as an exact fraction."""
@@ -105,16 +106,33 @@ class Tree:
 
     def _break(self, config: dict[str, Any]) -> None:
         for ends in config["links_down"]:
-            for link in self._both_directions(ends):
-                link.works = False
+            for link in self.both_directions(ends):
+                link.works = link.is_routed = False
         for degraded in config["links_degraded"]:
-            for link in self._both_directions(degraded["link"]):
+            for link in self.both_directions(degraded["link"]):
                 link.rate_bps = degraded["rate_bps"]
 
-    def _both_directions(self, ends: list[str]) -> list[Link]:
-        def node(name: str) -> Node:
-            tier, index = name.replace("leaf", "edge").replace("spine", "core").split("-")
-            return self.tiers[TIERS.index(tier)][int(index)]
+    def node(self, name: str) -> Node:
+        tier, index = name.replace("leaf", "edge").replace("spine", "core").split("-")
+        return self.tiers[TIERS.index(tier)][int(index)]
 
-        lower, upper = node(ends[0]), node(ends[1])
-        return [link for link in self.links if {link.source, link.target} == {lower, upper}]
+    def both_directions(self, ends: list[str]) -> list[Link]:
+        both = {self.node(name) for name in ends}
+        return [link for link in self.links if {link.source, link.target} == both]
+
+    def converge(self, link: Link, is_up: bool) -> None:
+        """All switches learn of a change at once."""
+        link.is_routed = is_up
+        for node in self.nodes:
+            node.reached.clear()
+
+    def valid_uplinks(self, switch: Node, host: Node) -> list[int]:
+        """Uplinks of an edge switch that lead to the host. To an aggregation switch a destination is a pod."""
+        valid = []
+        for i, link in enumerate(switch.up):
+            down = link.target.way_down(host)
+            assert down or switch in self.edges
+            leads_there = down.is_routed if down and switch in self.aggs else link.target.can_reach(host)
+            if link.is_routed and leads_there:
+                valid.append(i)
+        return valid

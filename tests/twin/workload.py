@@ -17,8 +17,9 @@ class Flow:
     row: int
     src: Node
     dst: Node
-    packets: int
-    last_frame: int
+    bytes: int
+    sizes: list[int]
+    """Size of each frame."""
     ready_at: int
     number: int = 0
     receive_number: int = 0
@@ -31,15 +32,32 @@ class Flow:
     last_delivered_at: int = NEVER
     last_acked_at: int = NEVER
 
+    @property
+    def packets(self) -> int:
+        return len(self.sizes)
 
-@dataclass
+
+@dataclass(eq=False)
 class Packet:
     flow: Flow
     psn: int
     kind: int
     to: Node
     size: int
-    path: Any
+    path: Any = None
+    """What its host, or a switch, has written into it to steer it."""
+    is_marked: bool = False
+    """Congestion experienced; in an ACK, by its data packet."""
+    echo: Any = None
+    """In an ACK, the path of its data packet."""
+
+    @property
+    def name(self) -> str:
+        return "control" if self.kind else "data"
+
+    @property
+    def sender(self) -> Node:
+        return self.flow.dst if self.kind else self.flow.src
 
 
 @dataclass
@@ -51,25 +69,27 @@ class Trigger:
 
 @dataclass
 class Outcome:
-    """`trace` rows: (at, link, message row, psn, kind), sorted. `flows` and `ports`: columns named as at the door."""
+    """`trace` rows: (at, link, message row, psn, kind), sorted. Columns and totals are named as at the door."""
 
     status: str
     trace: list[tuple[int, int, int, int, int]]
     flows: dict[str, list[int]]
     ports: dict[str, list[int]]
+    totals: dict[str, int]
 
 
 def read_flows(messages: dict[str, Any], frame: dict[str, Any], tree: Tree) -> list[Flow]:
     """The flows in the order of the rows, numbered as the core numbers them: by sender and by what they are."""
     names = ("src", "start_ps", "rank", "dst", "bytes")
     rows = list(zip(*(map(int, messages[name]) for name in names), strict=True))
-    payload = frame["payload_bytes"]
+    payload, header = frame["payload_bytes"], frame["header_bytes"]
     flows = []
     for row, (src, start, _, dst, size) in enumerate(rows):
         packets = max(1, -(-size // payload))
         rest = size - (packets - 1) * payload
         last = payload if frame["last_frame"] == "full" and size else rest
-        flows.append(Flow(row, tree.hosts[src], tree.hosts[dst], packets, frame["header_bytes"] + last, start))
+        sizes = [header + payload] * (packets - 1) + [header + last]
+        flows.append(Flow(row, tree.hosts[src], tree.hosts[dst], size, sizes, start))
     for number, row in enumerate(sorted(range(len(rows)), key=rows.__getitem__)):
         flows[row].number = number
     for number, flow in enumerate(sorted(flows, key=lambda flow: (flow.dst.number, flow.number))):
