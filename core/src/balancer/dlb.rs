@@ -45,13 +45,11 @@ impl Quality {
     }
 }
 
-/// Quality of some ports, sampled at whole multiples of the interval.
+/// Quality of some ports.
 #[derive(Debug)]
 pub(super) struct LinkCosts {
     quality: Quality,
-    /// The sample that the costs are of, and when the next is due.
-    sampled: u64,
-    sample_at: Ps,
+    sampled_at: Ps,
     loads: Box<[Load]>,
     /// Cost of each port, 0 (best) to 7.
     pub(super) costs: Box<[u8]>,
@@ -66,23 +64,14 @@ struct Load {
 
 impl LinkCosts {
     pub(super) fn new(quality: Quality, ports: usize) -> Self {
-        Self {
-            quality,
-            sampled: 0,
-            sample_at: quality.sample_interval,
-            loads: vec![Load::default(); ports].into(),
-            costs: vec![0; ports].into(),
-        }
+        Self { quality, sampled_at: 0, loads: vec![Load::default(); ports].into(), costs: vec![0; ports].into() }
     }
 
-    /// Takes the sample numbered `sample`. Several intervals since the last one count as so many of equal load.
-    pub(super) fn sample(&mut self, sample: u64, ports: &mut [Port]) {
-        let now = sample * self.quality.sample_interval;
-        let intervals = sample - self.sampled;
-        self.sampled = sample;
-        self.sample_at = now + self.quality.sample_interval;
-        let keep = self.quality.load_gain.rest().power(intervals);
-        let span = intervals * self.quality.sample_interval;
+    /// Takes a sample at `now`, at least one interval after the last. Several intervals count as so many of equal load.
+    pub(super) fn sample(&mut self, now: Ps, ports: &mut [Port]) {
+        let span = now - self.sampled_at;
+        self.sampled_at = now;
+        let keep = self.quality.load_gain.rest().power(span / self.quality.sample_interval);
         for ((load, cost), port) in self.loads.iter_mut().zip(&mut self.costs).zip(ports) {
             let queued = port.queued_bytes(now);
             let sent = port.accepted_bytes() - queued;
@@ -92,14 +81,6 @@ impl LinkCosts {
             let load_band = (load.average * u64::from(BANDS) / FULL).min(u64::from(BANDS) - 1) as u8;
             // The mean of the two, halves upwards.
             *cost = (load_band + self.quality.queue_band(queued)).div_ceil(2);
-        }
-    }
-
-    /// Takes the last sample that is due at `now`, if there is one.
-    #[inline(always)]
-    fn advance(&mut self, now: Ps, ports: &mut [Port]) {
-        if now >= self.sample_at {
-            self.sample(now / self.quality.sample_interval, ports);
         }
     }
 }
@@ -121,7 +102,10 @@ impl Dlb {
 impl Balancer for Dlb {
     #[inline(always)]
     fn pick(&mut self, decision: Decision<'_>) -> u16 {
-        self.uplinks.advance(decision.now, decision.uplinks);
+        // What a queue was at a moment past cannot be read back, so a sample is of the moment of the first decision when it is due.
+        if decision.now - self.uplinks.sampled_at >= self.uplinks.quality.sample_interval {
+            self.uplinks.sample(decision.now, decision.uplinks);
+        }
         let costs = &self.uplinks.costs;
         cheapest(decision.valid.mask, &mut self.stream, |port| u64::from(costs[usize::from(port)]))
     }

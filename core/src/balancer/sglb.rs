@@ -241,7 +241,7 @@ impl Sglb {
         while self.sampled < due {
             // After a long silence, only as much of the past as anyone can still read.
             self.sampled = (self.sampled + 1).max(due.saturating_sub(self.boards.samples as u64));
-            self.costs.sample(self.sampled, ports);
+            self.costs.sample(self.sampled * self.boards.interval, ports);
             self.advertise(self.sampled, reach);
         }
         self.sample_at = (due + 1) * self.boards.interval;

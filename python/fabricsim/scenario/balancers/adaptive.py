@@ -138,7 +138,8 @@ class Dlb(BalancerPart):
     kind: Literal["dlb"] = "dlb"
     nominal_buffer: Buffer = Field(default=Bytes("800kB"), description=_NOMINAL)
     sample_interval: Interval = Field(
-        default=Duration("250ns"), description="Interval at which loads and queues are sampled."
+        default=Duration("250ns"),
+        description="Age at which loads and queues are sampled anew, by the next packet that goes up.",
     )
     load_gain: Annotated[float, Real(0.001, 1)] = Field(
         default=0.25,
