@@ -95,7 +95,7 @@ impl Spreader {
         match self {
             Self::Fixed | Self::Rps(_) | Self::Drb(_) => {}
             Self::Reps(reps) => reps.acked(flow, psn, is_marked, now),
-            Self::Ethereal(ethereal) => ethereal.acked(flow, psn),
+            Self::Ethereal(ethereal) => ethereal.acked(flow, psn, now),
         }
     }
 }

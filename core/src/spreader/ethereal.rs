@@ -63,7 +63,8 @@ impl Ethereal {
         (path, flow.subflows.frame_bytes(psn).unwrap_or(whole))
     }
 
-    pub(super) fn acked(&mut self, flow: usize, psn: u32) {
+    pub(super) fn acked(&mut self, flow: usize, psn: u32, now: Ps) {
+        self.look_for_timeouts(flow, now);
         self.flows[flow].in_flight.acked(psn);
     }
 
