@@ -40,41 +40,34 @@ class Quality:
         buffer = config["nominal_buffer_bytes"]
         self.queue_bands_from = [math.floor(fraction * buffer + 0.5) for fraction in QUEUE_BANDS_FROM]
 
-    def take(self, queued_bytes: int, sent_bytes: int, intervals: int) -> None:
-        """What was sent in so many intervals since the last sample counts as spread evenly over them."""
-        span_ps = intervals * self.config["sample_interval_ps"]
-        busy_ps = min(self.port.link.time_ps(sent_bytes - self.sent_bytes), span_ps)
-        keep = power(self.keep, intervals)
-        self.average = self.average * keep // ALL + (ALL - keep) * (busy_ps * ALL // span_ps) // ALL
-        self.sent_bytes = sent_bytes
+    def sample(self, elapsed_ps: int) -> None:
+        """What was sent since the last sample counts as spread evenly over the intervals since then."""
+        busy_ps = self.port.link.time_ps(self.port.sent_bytes - self.sent_bytes)
+        share = min(busy_ps, elapsed_ps) * ALL // elapsed_ps
+        keep = power(self.keep, elapsed_ps // self.config["sample_interval_ps"])
+        self.average = self.average * keep // ALL + (ALL - keep) * share // ALL
+        self.sent_bytes = self.port.sent_bytes
         load_band = min(7, self.average * 8 // ALL)
-        queue_band = sum(queued_bytes >= start for start in self.queue_bands_from)
+        queue_band = sum(self.port.queued_bytes >= start for start in self.queue_bands_from)
         self.cost = (load_band + queue_band + 1) // 2
 
 
 class Dlb(Scheme):
-    """A switch takes note of the last sample when a packet has to go up."""
+    """A switch samples its uplinks when a packet has to go up and the last sample is an interval old."""
 
     def start(self) -> None:
-        self.sample_every = self.config["sample_interval_ps"]
         self.uplinks = {
             switch: [Quality(self.config, self.run.ports[up]) for up in switch.up] for switch in self.tree.nodes
         }
-        self.noted: dict[Node, int] = defaultdict(int)
-        self.last_sample: dict[Node, tuple[int, list[tuple[int, int]]]] = {}
-
-    def sample(self, switches: list[Node], number: int) -> None:
-        for switch in switches:
-            ports = [self.run.ports[up] for up in switch.up]
-            self.last_sample[switch] = (number, [(port.queued_bytes, port.sent_bytes) for port in ports])
+        self.sampled_at: dict[Node, int] = defaultdict(int)
 
     def pick(self, decision: Decision) -> int:
         switch = decision.switch
-        number, readings = self.last_sample.get(switch, (0, []))
-        if number > self.noted[switch]:
-            for uplink, (queued, sent) in zip(self.uplinks[switch], readings, strict=True):
-                uplink.take(queued, sent, number - self.noted[switch])
-            self.noted[switch] = number
+        elapsed = decision.now - self.sampled_at[switch]
+        if elapsed >= self.config["sample_interval_ps"]:
+            for uplink in self.uplinks[switch]:
+                uplink.sample(elapsed)
+            self.sampled_at[switch] = decision.now
         return self.cheapest(switch, {port: self.uplinks[switch][port].cost for port in decision.valid})
 
 
@@ -97,8 +90,7 @@ class Sglb(Scheme):
     def sample(self, switches: list[Node], number: int) -> None:
         for switch in switches:
             for link in switch.down + switch.up:
-                port = self.run.ports[link]
-                self.quality[link].take(port.queued_bytes, port.sent_bytes, 1)
+                self.quality[link].sample(self.sample_every)
         for switch in switches:
             for link in switch.down if switch.tier > 1 else []:
                 self.advertise(number, link, self.quality[link].cost, self.listeners(switch, link))
