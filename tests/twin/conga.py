@@ -112,8 +112,8 @@ class Conga(Scheme):
         if to.link.target.tier:
             estimator = self.estimators[to.link]
             estimator.metric(self.run.now)
-            if to.link.works and to.has_room(packet):
-                estimator.load += packet.size * 2**8
+            # Bytes handed to the port, also those that it drops.
+            estimator.load += packet.size * 2**8
             metric = estimator.metric(self.run.now)
             header.metric = max(header.metric, metric)
             if switch in self.tree.cores or (climbs and not is_edge):

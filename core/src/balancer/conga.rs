@@ -4,7 +4,7 @@
 //! estimator, quantised to three bits; a packet collects the largest on its way, the far end notes it by the uplink that the packet had taken, and
 //! packets of the opposite direction carry the notes back, one each. *Differs*: a decision for each packet; a second table at aggregation switches for
 //! the part of the path above them; a packet feeds back to either the edge or the aggregation switch, in turn; the estimator counts bytes when they are
-//! queued. Of equal paths the one that the flow used last stays (as in CONGA), else a random one. *State*: w metrics for each edge switch or pod,
+//! handed to a port, dropped ones too: an overload shows as what it is. Of equal paths the one that the flow used last stays (as in CONGA), else a random one. *State*: w metrics for each edge switch or pod,
 //! a port for each flow. *Cost*: reads w metrics, writes one at each hop.
 
 mod header;

@@ -107,7 +107,8 @@ class Conga(BalancerPart):
     )
     differs: ClassVar[str] = (
         "decides per packet, not per flowlet (Ofan Table 1); three levels by a table of edge switches at the edge and "
-        "one of pods at the aggregation; time constants for 800 Gbps instead of 10"
+        "one of pods at the aggregation; time constants for 800 Gbps instead of 10; a "
+        "rate counts what is handed to a port, also what that drops"
     )
 
     kind: Literal["conga"] = "conga"
