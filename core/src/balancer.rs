@@ -133,6 +133,11 @@ impl SwitchBalancer {
         }
     }
 
+    /// How long nothing must have been under way before time may jump to the next event. Most schemes do not mind.
+    pub fn settles_in(&self) -> Ps {
+        if let Self::Sglb(scheme) = self { scheme.settles_in() } else { 0 }
+    }
+
     /// Whether it has to see all packets.
     #[inline(always)]
     pub fn is_watchful(&self) -> bool {

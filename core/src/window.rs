@@ -106,14 +106,16 @@ impl Engine {
             barrier: Barrier::new(self.threads),
             plan: Mutex::new(Plan { from: 0, until: 0, routes: 0, step: Step::Window, releases: Vec::new() }),
             reports: (0..self.threads).map(|_| Mutex::default()).collect(),
-            next_at: (0..self.threads).map(|_| AtomicU64::new(NEVER)).collect(),
+            next_arrival_at: (0..self.threads).map(|_| AtomicU64::new(NEVER)).collect(),
+            next_send_at: (0..self.threads).map(|_| AtomicU64::new(NEVER)).collect(),
             fault: Mutex::default(),
         };
         let mut send = std::mem::take(&mut self.workload.send);
         let mut receive = std::mem::take(&mut self.workload.receive);
         let triggers = std::mem::take(&mut self.workload.triggers);
         let total = send.len() as u64;
-        let mut leader = Leader::new(triggers, total, &self.fabric.changes, self.window, self.time_limit, watch);
+        let settles_in = self.balancers.iter().map(SwitchBalancer::settles_in).max().unwrap_or(0);
+        let mut leader = Leader::new(triggers, total, &self.fabric.changes, settles_in, self.window, self.time_limit, watch);
         leader.begin(&shared);
         let mut ended = Vec::new();
         {

@@ -40,6 +40,13 @@ impl Quality {
         Ok(Self { queue_from_bytes, sample_interval, load_gain: Share::nearest(load_gain) })
     }
 
+    /// Samples after which nothing is left of a full load.
+    pub(super) fn samples_to_forget(&self) -> u64 {
+        let keep = self.load_gain.rest();
+        let mut loads = std::iter::successors(Some(FULL), |&load| Some(keep.of(load)));
+        loads.position(|load| load == 0).unwrap_or(0) as u64
+    }
+
     fn queue_band(&self, queued: u64) -> u8 {
         self.queue_from_bytes.iter().map(|&from| u8::from(queued >= from)).sum()
     }

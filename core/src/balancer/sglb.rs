@@ -65,6 +65,8 @@ struct Boards {
     advertise_every: u64,
     /// How many samples of the past a late reader may want, and so a late advertiser must write.
     samples: usize,
+    /// Once nothing has been under way for so long, every band on every board is the best.
+    settles_in: Ps,
     /// Core to aggregation switch: row (j, pod), column c. Its links down.
     cores: Board,
     /// Aggregation switch to the edges of its pod: row (own pod, pod), column j. The best that it can do.
@@ -115,6 +117,7 @@ impl Shared {
                 interval,
                 advertise_every: advertise / interval,
                 samples,
+                settles_in: (quality.samples_to_forget() + samples as u64 + 3 * (advertise / interval)) * interval,
                 cores: Board::new(samples, aggs * pods, cores),
                 aggs: Board::new(samples, pods * pods, aggs),
                 last_hop: Board::new(samples, edges, aggs),
@@ -204,6 +207,11 @@ impl Sglb {
             stream: Stream::new(seed, Purpose::Balancer, u64::from(node)),
             shape,
         }
+    }
+
+    /// How long nothing must have been under way before time may jump: what others advertise meanwhile is then all the same.
+    pub(super) fn settles_in(&self) -> Ps {
+        self.boards.settles_in
     }
 
     /// What the switch has to say at a sample: its links down, and at an aggregation switch the best way to each pod.

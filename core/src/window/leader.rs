@@ -6,7 +6,7 @@ use crate::host::Signals;
 use crate::measure::{Progress, Status};
 use crate::units::{NEVER, Ps};
 use crate::workload::{Effect, Trigger};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often the caller hears of the run.
@@ -22,6 +22,10 @@ pub(super) struct Leader<'a> {
     /// What happens to links, and how much of it has.
     pub(super) changes: &'a [Change],
     pub(super) changed: usize,
+    /// How long nothing must have been under way before time may jump.
+    pub(super) settles_in: Ps,
+    /// End of the last window in which anything happened.
+    pub(super) active_until: Ps,
     pub(super) packet_hops_count: u64,
     pub(super) unroutable: [u64; 2],
     pub(super) windows_count: u64,
@@ -36,6 +40,7 @@ impl<'a> Leader<'a> {
         triggers: Vec<Trigger>,
         total: u64,
         changes: &'a [Change],
+        settles_in: Ps,
         window: Ps,
         time_limit: Ps,
         watch: &'a mut (dyn FnMut(Progress) -> bool + Send),
@@ -48,6 +53,8 @@ impl<'a> Leader<'a> {
             time_limit,
             changes,
             changed: 0,
+            settles_in,
+            active_until: 0,
             packet_hops_count: 0,
             unroutable: [0; 2],
             windows_count: 0,
@@ -73,9 +80,14 @@ impl<'a> Leader<'a> {
         if matches!(plan.step, Step::Change(_)) {
             plan.step = Step::Window;
         } else if plan.step == Step::Look {
-            let next = shared.next_at.iter().map(|at| at.load(Ordering::Acquire)).min().unwrap_or(NEVER);
+            let earliest = |times: &[AtomicU64]| times.iter().map(|at| at.load(Ordering::Acquire)).min().unwrap_or(NEVER);
+            let arrival = earliest(&shared.next_arrival_at);
+            let next = arrival.min(earliest(&shared.next_send_at));
             plan.step = Step::Window;
-            plan.from = plan.from.max(next.min(self.next_change_at()));
+            let may_jump = self.settles_in == 0 || (arrival == NEVER && plan.from >= self.active_until + self.settles_in);
+            if may_jump {
+                plan.from = plan.from.max(next.min(self.next_change_at()));
+            }
             if next == NEVER {
                 self.stop(&mut plan, Status::Stuck);
             }
@@ -93,6 +105,9 @@ impl<'a> Leader<'a> {
             self.windows_count += 1;
             self.end_at = plan.until;
             plan.from = self.end_at;
+            if activity > 0 {
+                self.active_until = self.end_at;
+            }
             self.spread(signals, &mut plan.releases);
             if self.finished == self.total {
                 self.stop(&mut plan, Status::Done);

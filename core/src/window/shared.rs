@@ -32,8 +32,9 @@ pub(super) struct Shared {
     pub(super) barrier: Barrier,
     pub(super) plan: Mutex<Plan>,
     pub(super) reports: Vec<Mutex<Report>>,
-    /// For each thread, when its next event is; asked for only after an idle window.
-    pub(super) next_at: Vec<AtomicU64>,
+    /// For each thread, when something under way arrives next and when a host sends next; asked for only after an idle window.
+    pub(super) next_arrival_at: Vec<AtomicU64>,
+    pub(super) next_send_at: Vec<AtomicU64>,
     /// What a thread panicked with. The others must not wait for it at the barrier for ever.
     pub(super) fault: Mutex<Option<String>>,
 }

@@ -35,8 +35,8 @@ impl Worker<'_> {
                     self.change_links(context, &context.fabric.changes[number]);
                 }
                 Step::Look => {
-                    let next = self.next_event_at(context);
-                    shared.next_at[self.number].store(next, Ordering::Release);
+                    shared.next_arrival_at[self.number].store(self.next_arrival_at(context), Ordering::Release);
+                    shared.next_send_at[self.number].store(self.next_send_at(), Ordering::Release);
                     jumped = true;
                 }
                 Step::Window => {
@@ -209,8 +209,8 @@ impl Worker<'_> {
         }
     }
 
-    /// When anything next happens at this thread's nodes.
-    fn next_event_at(&mut self, context: &Context<'_>) -> Ps {
+    /// When anything under way next arrives at this thread's nodes.
+    fn next_arrival_at(&mut self, context: &Context<'_>) -> Ps {
         let (fabric, shared) = (context.fabric, context.shared);
         let mut next = NEVER;
         for share in &self.shares {
@@ -222,10 +222,13 @@ impl Worker<'_> {
                 }
             }
         }
-        for (host, port) in self.hosts.iter().zip(self.shares[0].ports.iter()) {
-            next = next.min(host.next_send_at(port));
-        }
         next
+    }
+
+    /// When any of this thread's hosts next sends.
+    fn next_send_at(&self) -> Ps {
+        let hosts = self.hosts.iter().zip(self.shares[0].ports.iter());
+        hosts.map(|(host, port)| host.next_send_at(port)).min().unwrap_or(NEVER)
     }
 
     /// After a jump over windows in which nothing arrived anywhere: decides the marks of what left the ports before `now`, and lets schemes that watch

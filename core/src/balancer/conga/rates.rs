@@ -76,9 +76,14 @@ impl Rates {
     fn decay(&mut self, now: Ps) {
         let times = (now - self.decay_at) / self.interval + 1;
         self.decay_at += times * self.interval;
-        let keep = self.keep.power(times);
         for rate in self.downlinks.iter_mut().chain(&mut self.uplinks) {
-            rate.load = keep.of(rate.load);
+            // One by one, because each rounds: several at once must not differ from several in a row.
+            for _ in 0..times {
+                rate.load = self.keep.of(rate.load);
+                if rate.load == 0 {
+                    break;
+                }
+            }
             rate.quantise();
         }
         for (uplink, rate) in self.uplinks.iter().enumerate() {
