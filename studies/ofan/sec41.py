@@ -10,6 +10,7 @@ from fabricsim.study import Claim, Study, ratios
 CCT = "cct_acked_us"
 WORKLOADS = {"permutation": Permutation(message="1MiB"), "all-to-all": AllToAll(message="16KiB")}
 ORDERS = {"xor": Ofan(port_order="xor"), "identity": Ofan(port_order="identity")}
+PAPER_PERCENT = {"permutation": -0.2, "all-to-all": 0.1}
 AXES = {"order": ORDERS, "workload": WORKLOADS}
 
 STUDY = Study(
@@ -32,30 +33,31 @@ def change(table, workload):
     return ratios(table, CCT, with_order, without).percent
 
 
-def of_sign(workload, sign):
+def of_sign(workload):
     def changes(table):
-        found = change(table, workload)
+        found, paper = change(table, workload), PAPER_PERCENT[workload]
         percent = found.value - 100
-        if abs(percent) < 2 * found.sem and abs(percent) + 2 * found.sem > 0.4:
-            return f"{percent:+.2f} ± {found.sem:.2f} %", None
-        return f"{percent:+.2f} ± {found.sem:.2f} %", 0 < sign * percent < 0.4
+        text = f"{percent:+.2f} ± {found.sem:.2f} %"
+        if abs(percent) < 2 * found.sem and abs(percent - paper) < 2 * found.sem:
+            return text, None
+        return text, 2 * found.sem < percent * (1 if paper > 0 else -1) < 0.4
 
     return changes
 
 
 CLAIMS = [
     Claim(
-        says="permutation: orders of their own make the CCT smaller, by less than 0.4 %",
+        says="permutation: orders of their own make the CCT smaller, by less than 0.4 % and more than two errors",
         where="section 4.1, footnote 4",
         paper="about -0.2 %",
-        holds=of_sign("permutation", -1),
+        holds=of_sign("permutation"),
         tier="medium",
     ),
     Claim(
-        says="all-to-all: orders of their own make the CCT larger, by less than 0.4 %",
+        says="all-to-all: orders of their own make the CCT larger, by less than 0.4 % and more than two errors",
         where="section 4.1, footnote 4",
         paper="about +0.1 %",
-        holds=of_sign("all-to-all", 1),
+        holds=of_sign("all-to-all"),
         tier="medium",
         why="looked for in vain: with flows of 4, 8, 16 and 64 KiB, and hosts that visit the others at random or by "
         "shifts, the change stays within 0.06 %",
@@ -65,10 +67,11 @@ CLAIMS = [
 
 def plot(table, axes):
     found = [change(table, workload) for workload in WORKLOADS]
-    paper = (-0.2, 0.1)
     axes[0].errorbar(
         list(WORKLOADS), [one.value - 100 for one in found], [one.sem for one in found], fmt="o", label="measured"
     )
-    axes[0].plot(list(WORKLOADS), paper, "_", color="black", markersize=18, label="the paper, about")
+    axes[0].plot(
+        list(WORKLOADS), list(PAPER_PERCENT.values()), "_", color="black", markersize=18, label="the paper, about"
+    )
     axes[0].axhline(0, color="black", linewidth=0.8)
     axes[0].set(ylabel="change of the CCT by port orders (%)", xlim=(-0.5, 1.5))
