@@ -20,7 +20,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMITTED = ROOT / "benchmarks" / "instructions.json"
-BALANCERS = ("ofan", "rsq", "jsq")
+BALANCERS = (
+    "ofan", "pofan", "drb", "ethereal", "rsq", "rps", "reps", "ar", "jsq", "choice", "drill", "conga", "dlb", "sglb",
+    "simple-rr", "ecmp", "flowlet",
+)  # fmt: skip
 PACKETS = 64
 TOLERANCE_FRACTION = 0.03
 

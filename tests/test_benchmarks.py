@@ -1,21 +1,31 @@
-"""The gate on instruction counts fails when it should."""
+"""The gate on instruction counts fails when it should; what is said of balancers was measured."""
 
 import importlib.util
+import json
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 
-@pytest.fixture(scope="module")
-def instructions() -> ModuleType:
-    path = Path(__file__).parents[1] / "benchmarks" / "instructions.py"
-    spec = importlib.util.spec_from_file_location("instructions", path)
+def benchmark(name: str) -> ModuleType:
+    path = Path(__file__).parents[1] / "benchmarks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def instructions() -> ModuleType:
+    return benchmark("instructions")
+
+
+def test_what_is_said_of_balancers_is_what_was_measured() -> None:
+    made = benchmark("measured")
+    assert json.loads(made.MEASURED.read_text()) == made.measured()
 
 
 @pytest.mark.parametrize(("measured", "ok"), [(90.0, True), (103.0, True), (103.1, False), (200.0, False)])
