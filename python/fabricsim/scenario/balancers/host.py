@@ -49,7 +49,7 @@ class Reps(BalancerPart):
         default=8, description="Entropies that a flow keeps in its ring. The REPS paper and its code have 8."
     )
     explore_packets: Annotated[int, Whole(0, 2**20)] = Field(
-        default=16, description="Packets of a flow, at first and after a freeze, that take random entropies."
+        default=16, description="Packets of a flow that take random entropies after a freeze."
     )
     freezing: Literal["on-timeout", "off"] = Field(
         default="on-timeout",
