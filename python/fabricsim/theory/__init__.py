@@ -1,4 +1,4 @@
-"""What is known without simulating: queue models, growth laws, the best packet size, rho_max."""
+"""What is known without simulating: queue models, growth laws, the best packet size, rho_max, memory of pointers."""
 
 from fabricsim.theory.growth import (
     PROVEN_GROWTH,
@@ -27,6 +27,7 @@ from fabricsim.theory.packet_size import (
     optimal_spraying_payload_bytes,
     spraying_cct_us,
 )
+from fabricsim.theory.pointer_memory import PointerMemory, pointer_memory
 from fabricsim.theory.rho_max import Reading, link_loads, rho_max
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Exponent",
     "Growth",
     "Layer",
+    "PointerMemory",
     "Reading",
     "agg_load",
     "agg_pointers",
@@ -53,6 +55,7 @@ __all__ = [
     "ofan_layers",
     "optimal_payload_bytes",
     "optimal_spraying_payload_bytes",
+    "pointer_memory",
     "pointer_ratio",
     "rho_max",
     "safe_probability",
