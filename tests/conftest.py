@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from fake_core import Core
+from tiny_study import TINY, Edit
 
 import fabricsim
+from fabricsim.study.files import StudyFile, load
 
 
 @pytest.fixture
@@ -26,3 +28,19 @@ def pair(tmp_path: Path) -> str:
     file = tmp_path / "pair.json"
     file.write_text('[{"src": 0, "dst": 1, "bytes": 4096}]')
     return str(file)
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Edit:
+    """The tiny study, with texts replaced: `tiny(("seed", "sead"), ...)`."""
+
+    def make(*edits: tuple[str, str]) -> StudyFile:
+        text = TINY.read_text()
+        for old, new in edits:
+            assert old in text
+            text = text.replace(old, new)
+        path = tmp_path / "tiny.py"
+        path.write_text(text)
+        return load("tiny", path)
+
+    return make

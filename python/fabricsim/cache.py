@@ -46,10 +46,10 @@ def content_hash(scenario: Scenario, messages: Messages | None = None, *more: by
     return digest.hexdigest()[:16]
 
 
-# What lies between a scenario and its summary beside the compiled core.
-_SOURCES = (
-    "bounds.py", "checks.py", "frame_times.py", "metrics.py", "run.py", "summary.py", "tables.py",
-    "scenario/core_config.py", "workloads/*.py",
+# What shows results and cannot change them; every other source of the package counts, so that none can be forgotten.
+_SHOWING = (
+    "balancer_style.py", "catalogue.py", "cli/*.py", "html_page.py", "plot.py", "progress.py", "readable.py",
+    "report.py", "study/page.py", "study/summary.py",
 )  # fmt: skip
 
 
@@ -60,5 +60,14 @@ def _simulator() -> bytes:
 
     here = Path(__file__).parent
     core = getattr(_core, "__file__", None)
-    files = [*([Path(core)] if core else []), *(file for name in _SOURCES for file in sorted(here.glob(name)))]
-    return __version__.encode() + b"".join(sha256(file.read_bytes()).digest() for file in files)
+    parts = [__version__.encode(), Path(core).read_bytes() if core else b""]
+    for file in sources():
+        parts += [file.relative_to(here).as_posix().encode(), file.read_bytes()]
+    return b"".join(sha256(part).digest() for part in parts)
+
+
+def sources() -> list[Path]:
+    """Return the package's Python files that decide what a run comes to: all but those that show results."""
+    here = Path(__file__).parent
+    showing = {file for name in _SHOWING for file in here.glob(name)}
+    return sorted(file for file in here.rglob("*.py") if file not in showing)

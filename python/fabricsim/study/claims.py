@@ -29,7 +29,7 @@ class Claim:
         why: one line for a claim that differs: the cause that was found, or what was looked for in vain.
 
     Raises:
-        ScenarioError: a tier that is none of the three.
+        ScenarioError: a tier that is none of the three, or another kind of value than the above.
 
     """
 
@@ -43,6 +43,11 @@ class Claim:
     def __post_init__(self) -> None:
         if self.tier not in TIERS:
             raise ScenarioError("tier", self.tier, ", ".join(TIERS), f'claim "{self.says}"')
+        for name in ("says", "where", "paper", "why"):
+            if not isinstance(value := getattr(self, name), str):
+                raise ScenarioError(name, value, "a text", f'claim "{self.says}"')
+        if not callable(self.holds):
+            raise ScenarioError("holds", self.holds, "a function of the study's table", f'claim "{self.says}"')
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,8 @@ class Verdict:
 def judge(claim: Claim, table: pl.DataFrame, tier: str, incomplete: bool) -> Verdict:
     """Hold a claim against a tier's table; `incomplete`: some runs have no results.
 
-    An error of the claim's own code is raised, unless missing results explain it.
+    An error of the claim's own code is raised, unless missing results explain it. Raises `ScenarioError` if what the
+    claim returns is no verdict.
     """
     outcome: Outcome = "not tested"
     measured, why = "", ""
@@ -68,15 +74,29 @@ def judge(claim: Claim, table: pl.DataFrame, tier: str, incomplete: bool) -> Ver
         why = f"needs the {claim.tier} tier"
     else:
         try:
-            measured, holds = claim.holds(table)
+            found = claim.holds(table)
         except Exception:
             if not incomplete:
                 raise
             why = "some runs did not finish"
         else:
+            measured, holds = _checked(found)
             if holds is None:
                 why = "the runs of this tier cannot tell"
             else:
                 outcome = "reproduced" if holds else "differs"
                 why = "" if holds else claim.why or "cause not found"
     return Verdict(claim.says, claim.where, claim.paper, measured, outcome, why)
+
+
+def _checked(found: object) -> tuple[str, bool | None]:
+    """Return what a claim has found; NumPy's true and false count as Python's, as comparisons give them."""
+    from numpy import bool_
+
+    match found:
+        case (str(measured), None):
+            return measured, None
+        case (str(measured), bool() | bool_() as holds):
+            return measured, bool(holds)
+    given = [type(one).__name__ for one in found] if isinstance(found, tuple) else found
+    raise ScenarioError("holds", given, "a text, and True, False or None")

@@ -7,12 +7,14 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabricsim.errors import ScenarioError, Unknown
 from fabricsim.study.claims import Claim
 from fabricsim.study.form import Point, Study
+from fabricsim.study.source import source_hash
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,9 +33,9 @@ class StudyFile:
     """A study as its file states it.
 
     `name`: "ofan/fig04", or the file's own name outside a folder of studies. `study`, `claims`, `plot(table, axes)`:
-    the file's STUDY, CLAIMS and plot. May be None: `scenario(base, point)`, the last word on a point's scenario;
-    `messages(scenario, point)`, its own messages; `measure(results)`, a row other than the summary; `table(runs)`, a
-    table other than the rows.
+    the file's STUDY, CLAIMS and plot. `source_hash`: of what the rows of its runs depend on. May be None:
+    `scenario(base, point)`, the last word on a point's scenario; `messages(scenario, point)`, its own messages;
+    `measure(results)`, a row other than the summary; `table(runs)`, a table other than the rows.
     """
 
     name: str
@@ -41,6 +43,7 @@ class StudyFile:
     study: Study
     claims: Sequence[Claim]
     plot: Callable[[pl.DataFrame, list[Axes]], None]
+    source_hash: bytes
     scenario: Callable[[Scenario, Point], Scenario] | None = None
     messages: Callable[[Scenario, Point], Messages] | None = None
     measure: Callable[[Results], dict[str, Any]] | None = None
@@ -55,7 +58,7 @@ class StudyFile:
             blamed = ScenarioError(error.field, error.value, error.allowed, f"{self.name}, {what}", error.others)
             blamed.args = (f"{error} ({self.name}, {what})",)  # what the core has refused carries the core's own words
             raise blamed from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _blame(self.path, what, error) from error
 
 
@@ -118,12 +121,13 @@ def load(name: str, path: Path) -> StudyFile:
     """Run a study's file and return what it states. Raises `ScenarioError` where that is no study."""
     from types import ModuleType
 
-    module = ModuleType(f"fabricsim_study_{abs(hash(path))}")
+    module = ModuleType(f"fabricsim_study_{sha256(str(path).encode()).hexdigest()[:16]}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # where dataclasses and inspect look for it
     try:
-        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), vars(module))
-    except Exception as error:
+        text = path.read_text(encoding="utf-8")
+        exec(compile(text, str(path), "exec"), vars(module))
+    except (Exception, SystemExit) as error:
         raise _blame(path, "read", error) from error
     study, claims, plot = (getattr(module, needed, None) for needed in ("STUDY", "CLAIMS", "plot"))
     if not isinstance(study, Study):
@@ -134,14 +138,15 @@ def load(name: str, path: Path) -> StudyFile:
     for hook, function in (("plot", plot), *hooks.items()):
         if not callable(function) and (hook == "plot" or function is not None):
             raise ScenarioError(hook, function, "a function", str(path))
-    return StudyFile(name, path, study, claims, plot, **hooks)  # type: ignore[arg-type]
+    return StudyFile(name, path, study, claims, plot, source_hash(path, text), **hooks)  # type: ignore[arg-type]
 
 
-def _blame(path: Path, what: str, error: Exception) -> ScenarioError:
+def _blame(path: Path, what: str, error: Exception | SystemExit) -> ScenarioError:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
     if isinstance(error, SyntaxError) and error.filename == str(path):
         lines.append(error.lineno)
     line = f", line {lines[-1]}" if lines else ""
     if isinstance(error, ScenarioError):
-        return ScenarioError(error.field, error.value, error.allowed, f"{path}{line}, {what}", error.others)
+        where = f"{error.where}; " if error.where else ""
+        return ScenarioError(error.field, error.value, error.allowed, f"{where}{path}{line}, {what}", error.others)
     return ScenarioError("", path, f"a study that works ({what}{line}: {type(error).__name__}: {error})")

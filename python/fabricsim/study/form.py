@@ -50,7 +50,7 @@ class Study:
         panel_inches: width and height of a panel.
 
     Raises:
-        ScenarioError: a tier that is none of the three or has other axes than the grid.
+        ScenarioError: a grid without axes, a tier that is none of the three or has other axes than the grid, no panels.
 
     """
 
@@ -64,6 +64,11 @@ class Study:
     panel_inches: tuple[float, float] = field(default=(4.2, 3.2))
 
     def __post_init__(self) -> None:
+        if not self.grid:
+            raise ScenarioError("grid", self.grid, "at least one axis")
+        shape = self.panels if isinstance(self.panels, tuple) else (1, self.panels)
+        if len(shape) != 2 or not all(isinstance(count, int) and count >= 1 for count in shape):
+            raise ScenarioError("panels", self.panels, "an integer of at least 1, or two such for (rows, columns)")
         if not self.tiers:
             raise ScenarioError("tiers", None, f"at least one of {', '.join(TIERS)}")
         for tier, axes in self.tiers.items():

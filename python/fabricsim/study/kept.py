@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
-from hashlib import sha256
 from pathlib import Path
 from threading import get_ident
-from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from fabricsim.results import Results
     from fabricsim.run import Progress
     from fabricsim.scenario import Scenario
     from fabricsim.workloads import Messages
 
-    Measure = Callable[[Results], dict[str, Any]]
+    Hashed = tuple[Callable[[Results], dict[str, Any]], bytes]
 
 DIGITS = 10
 """Significant digits that a row keeps of a real number: more than any figure shows, fewer than sums may differ in."""
@@ -36,12 +33,13 @@ def summary_row(results: Results) -> dict[str, Any]:
 
 
 def row_of(
-    scenario: Scenario, messages: Messages | None, measure: Measure | None, folder: Path, tick: Progress
+    scenario: Scenario, messages: Messages | None, measure: Hashed | None, folder: Path, tick: Progress
 ) -> tuple[dict[str, Any], bool]:
     """Return the row in `folder`, or that of a run which is then kept there, and whether it was there.
 
-    A row is what `measure` returns (default: `summary_row`), with `status` and, if the run did not finish or broke a
-    bound, `problem` in a line; then a measure that fails leaves no more than these two.
+    A row is what `measure`, given with the hash of its source, returns (default: `summary_row`), with `status` and, if
+    the run did not finish or broke a bound, `problem` in a line; then a measure that fails leaves no more than these
+    two.
     """
     from fabricsim import workloads
     from fabricsim.cache import content_hash
@@ -51,13 +49,10 @@ def row_of(
 
     if messages is None and getattr(scenario.workload, "path", None):
         messages = workloads.build(scenario)  # the file may have changed
-    key = content_hash(scenario, messages, fingerprint(measure) if measure else b"summary")
+    function, source_hash = measure or (summary_row, b"summary")
+    key = content_hash(scenario, messages, source_hash)
     place = folder / key[:2] / f"{key}.json"
-    try:
-        kept: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        pass
-    else:
+    if (kept := _read(place)) is not None:
         return kept, True
     results = simulate(scenario, messages, tick, check=False)
     problem = None
@@ -66,49 +61,18 @@ def row_of(
     except (UnfinishedError, BoundViolationError) as error:
         problem = str(error).splitlines()[0]
     try:
-        measured = (measure or summary_row)(results)
+        measured = function(results)
     except Exception:
         if problem is None:
             raise
         measured = {}
-    row = {"status": results.summary["status"], **{name: _plain(value) for name, value in measured.items()}}
+    if not isinstance(measured, dict):
+        raise TypeError(f"measure returns a dict, a value by name, not a {type(measured).__name__}")
+    row = {"status": results.summary["status"], **{str(name): _plain(value) for name, value in measured.items()}}
     if problem:
         row["problem"] = problem
     _write(place, row)
     return row, False
-
-
-def fingerprint(function: Callable[..., Any]) -> bytes:
-    """Return a hash of a function's source and of what it uses of its own module and of this package."""
-    assert isinstance(function, FunctionType)
-    parts: dict[str, str] = {}
-    todo = [function]
-    while todo:
-        one = todo.pop()
-        parts[f"{one.__module__ == function.__module__} {one.__qualname__}"] = inspect.getsource(one)
-        for name in sorted(set(_names(one.__code__)) & one.__globals__.keys()):
-            value = one.__globals__[name]
-            if isinstance(value, FunctionType) and value.__module__ == function.__module__:
-                if f"True {value.__qualname__}" not in parts:
-                    todo.append(value)
-            elif isinstance(value, ModuleType | FunctionType | type):
-                parts[name] = _source_in_package(value)
-            else:
-                parts[name] = repr(value)
-    return sha256(repr(sorted(parts.items())).encode()).digest()
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
-
-
-def _source_in_package(value: ModuleType | FunctionType | type) -> str:
-    """Return the text of the file that `value` is from, if that is one of this package's."""
-    module = value.__name__ if isinstance(value, ModuleType) else value.__module__
-    return inspect.getsource(inspect.getmodule(value) or value) if module.startswith("fabricsim.") else module
 
 
 def _plain(value: Any) -> Any:
@@ -120,6 +84,16 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     raise TypeError(f"a row holds numbers, texts, true, false and None, not a {type(value).__name__}")
+
+
+def _read(place: Path) -> dict[str, Any] | None:
+    """Return the row kept at `place`, or None where there is no whole one."""
+    try:
+        row = json.loads(place.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    whole = isinstance(row, dict) and isinstance(row.get("status"), str) and isinstance(row.get("problem", ""), str)
+    return row if whole and not any(isinstance(value, dict | list) for value in row.values()) else None
 
 
 def _write(place: Path, row: dict[str, Any]) -> None:

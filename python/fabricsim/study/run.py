@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fabricsim.study.claims import Verdict, judge
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from fabricsim.study.files import StudyFile
     from fabricsim.study.form import Point
     from fabricsim.workloads import Messages
+
+Returned = TypeVar("Returned")
 
 ROWS = "rows"
 TABLE, CLAIMS, FIGURE, PAGE = "table.csv", "claims.json", "figure.png", "index.html"
@@ -103,10 +105,11 @@ def run_study(
     from fabricsim.study.kept import row_of
 
     jobs = list(_jobs(file, tier))
+    measure = (file.measure, file.source_hash) if file.measure else None
 
     def job(one: _Job, tick: Progress) -> tuple[dict[str, Any], bool]:
         with file.blamed(f"run of {one.point}"):
-            return row_of(one.scenario, one.messages, file.measure, folder / ROWS, tick)
+            return row_of(one.scenario, one.messages, measure, folder / ROWS, tick)
 
     with many_bar(len(jobs), file.name) if progress else nullcontext() as bar:
         done = in_pool(job, jobs, workers_for([one.scenario for one in jobs], workers), bar)
@@ -128,12 +131,17 @@ class _Job:
 
 
 def _jobs(file: StudyFile, tier: str) -> Iterator[_Job]:
+    from fabricsim.scenario import Scenario
+    from fabricsim.workloads import Messages
+
     for point in file.study.points(tier):
         with file.blamed(f"scenario of {point}"):
             scenario = file.study.scenario(point)
             if file.scenario:
-                scenario = file.scenario(scenario, point)
-            messages = file.messages(scenario, point) if file.messages else None
+                scenario = _returned("scenario", file.scenario(scenario, point), Scenario)
+            messages = None
+            if file.messages:
+                messages = _returned("messages", file.messages(scenario, point), Messages)
         yield _Job(point, scenario, messages)
 
 
@@ -154,11 +162,19 @@ def _table(
         columns = {name: _column([row.get(name) for row in merged]) for name in dict.fromkeys(names)}
         runs = pl.DataFrame(columns).with_columns(pl.selectors.by_dtype(pl.Null).cast(pl.Float64))
         try:
-            return file.table(runs) if file.table else runs
+            made = file.table(runs) if file.table else runs
         except Exception:
             if not incomplete:
                 raise
             return runs
+        return _returned("table", made, pl.DataFrame)
+
+
+def _returned(hook: str, value: Any, kind: type[Returned]) -> Returned:
+    if not isinstance(value, kind):
+        what = "nothing" if value is None else f"a {type(value).__name__}"
+        raise TypeError(f"{hook} returned {what}, not a {kind.__name__}")
+    return value
 
 
 def _column(values: list[Any]) -> list[Any]:
