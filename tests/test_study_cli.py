@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fabricsim import run
 from fabricsim.cli import main
 from fabricsim.study.files import known_studies, load, studies_folder
 from fabricsim.study.form import TIERS
@@ -55,7 +56,9 @@ def test_an_unfinished_run_ends_with_1(tmp_path: Path, capsys: pytest.CaptureFix
         (("nowhere.py",), "a file that exists"),
         ((str(TINY), "--tier", "medium"), 'tier: got the unknown name "medium"; allowed: quick, full (tiny_study)'),
         ((str(TINY), "--workers", "0"), "an integer of at least 1"),
-        ((str(TINY), "--keep"), "--keep: got"),
+        ((str(TINY), "--keep"), '--keep: got "quick"; allowed: the full tier only'),
+        ((str(TINY), "--keep", "--tier", "full"), "allowed: a study in "),
+        ((str(TINY), "--list"), "--list: got "),
     ],
 )
 def test_bad_input_ends_with_2_and_one_line(
@@ -65,6 +68,30 @@ def test_bad_input_ends_with_2_and_one_line(
     said = capsys.readouterr().err
     assert message in said
     assert said.splitlines()[-1].startswith("fabricsim: ")
+    assert not list(tmp_path.iterdir())  # nothing was run
+
+
+@pytest.mark.parametrize("taken", ["", "rows", "tiny_study"])
+def test_a_place_that_cannot_be_written_to_is_found_before_any_run(
+    taken: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    (out / taken).parent.mkdir(exist_ok=True)
+    (out / taken).write_text("a file")
+    monkeypatch.setattr(run, "simulate", None)
+    assert study(str(TINY), "--out", str(out)) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f'fabricsim: --out: got "{out}"; allowed: a folder that can be written to (')
+    assert study(str(TINY), "--out", "/proc/nowhere") == 2
+    assert 'fabricsim: --out: got "/proc/nowhere"; allowed: a folder' in capsys.readouterr().err
+
+
+def test_what_a_claim_says_is_printed_to_the_letter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = tmp_path / "odd.py"
+    words = "within [0.1, 2] of [/b] and [bold]m[/bold] :smile:"
+    odd.write_text(TINY.read_text().replace('says="random is worse"', f'says="{words}"'))
+    assert study(str(odd), "--out", str(tmp_path)) == 0
+    assert words in capsys.readouterr().out
 
 
 def test_studies_are_found_from_below_the_checkout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def _bar() -> Progress:
 
     console = Console(stderr=True)
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.fields[count]}"),
         TimeElapsedColumn(),

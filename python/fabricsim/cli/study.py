@@ -55,12 +55,15 @@ def study(
         fabricsim study my_study.py --out my-study
     """
     from fabricsim.study.files import find, load
+    from fabricsim.study.run import ROWS
+    from fabricsim.study.summary import check_keepable, write_summary
     from fabricsim.study.summary import keep as keep_results
-    from fabricsim.study.summary import write_summary
 
     if workers is not None and workers < 1:
         raise ScenarioError("--workers", workers, "an integer of at least 1")
     if list_:
+        if names:
+            raise ScenarioError("--list", ", ".join(names), "no names beside it: it lists all studies")
         _show_list()
         return 0
     if summary and not names:
@@ -71,6 +74,10 @@ def study(
     files = [load(name, path) for name, path in find(names)]
     for file in files:
         file.study.check_tier(tier, file.name)
+        if keep:
+            check_keepable(file, tier)
+    for file in files:
+        _make_folders(out, out / ROWS, out / file.name)
     outcomes = []
     for file in files:
         outcome, written = _run(file, tier, out, workers)
@@ -83,6 +90,20 @@ def study(
         _show_totals(outcomes)
     wrong = any(outcome.problems or (strict and outcome.count("differs")) for outcome in outcomes)
     return 1 if wrong else 0
+
+
+def _make_folders(out: Path, *folders: Path) -> None:
+    """Make the folders that a study writes to and try them out: what is wrong with --out must not end a long run."""
+    from tempfile import TemporaryFile
+
+    for folder in folders:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            allowed = f"a folder that can be written to ({error.strerror}: {folder})"
+            raise ScenarioError("--out", out, allowed) from None
 
 
 def _run(file: StudyFile, tier: str, out: Path, workers: int | None) -> tuple[StudyOutcome, Path]:

@@ -30,13 +30,14 @@ def show_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]
         table.add_column(heading, justify="right" if numbers and place else "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    console = Console(highlight=False)
+    # What is shown may hold brackets and colons of its own.
+    console = Console(highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         # A pipe or a file has no width to keep to: one line a row.
         console.width = 200
     # Printed as text: rich would end the process by itself when the reader of a pipe leaves.
     with console.capture() as text:
-        console.print(title, style="bold", markup=False)
+        console.print(title, style="bold")
         console.print()
         console.print(table)
     print("\n".join(line.rstrip() for line in text.get().splitlines()), end="\n\n")

@@ -13,21 +13,27 @@ from fabricsim.study.form import TIERS
 from fabricsim.study.run import CLAIMS, FIGURE, TABLE
 
 if TYPE_CHECKING:
+    from fabricsim.study.files import StudyFile
     from fabricsim.study.run import StudyOutcome
 
 RESULTS = "results"
 BEGIN, END = "<!-- made by `fabricsim study --summary`: -->", "<!-- end of what it made -->"
 
 
+def check_keepable(file: StudyFile, tier: str) -> None:
+    """Raise `ScenarioError` for another tier than the full one, or a study from outside the checkout."""
+    if tier != TIERS[-1]:
+        raise ScenarioError("--keep", tier, f"the {TIERS[-1]} tier only")
+    if file.name not in known_studies():
+        raise ScenarioError("--keep", file.path, f"a study in {studies_folder()}")
+
+
 def keep(outcome: StudyOutcome, written: Path) -> Path:
     """Copy table, claims and figure of a full run from the folder `written` to studies/results/NAME; returns that.
 
-    Raises `ScenarioError` for another tier, or a study from outside the checkout.
+    Raises `ScenarioError` as `check_keepable` does.
     """
-    if outcome.tier != TIERS[-1]:
-        raise ScenarioError("--keep", outcome.tier, f"the {TIERS[-1]} tier only")
-    if outcome.file.name not in known_studies():
-        raise ScenarioError("--keep", outcome.file.path, f"a study in {studies_folder()}")
+    check_keepable(outcome.file, outcome.tier)
     place = studies_folder() / RESULTS / outcome.file.name
     place.mkdir(parents=True, exist_ok=True)
     for name in (TABLE, CLAIMS, FIGURE):
