@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 from hypothesis import strategies as st
 from pydantic.fields import FieldInfo
 
-from fabricsim.scenario import BALANCERS
+from fabricsim.scenario import BALANCERS, Duration
 from fabricsim.scenario.ranges import Ascending, Between, Real, Whole
 
 
@@ -35,7 +35,15 @@ def built(kind: str) -> st.SearchStrategy[Any]:
     fields = {
         name: st.just(field.default) | values(field) for name, field in model.model_fields.items() if name != "kind"
     }
-    return st.builds(model, **fields)
+    return st.fixed_dictionaries(fields).map(_at_samples).map(lambda drawn: model(**drawn))
+
+
+def _at_samples(drawn: dict[str, Any]) -> dict[str, Any]:
+    """Advertise at samples, at the one before."""
+    if "advertise_interval" in drawn:
+        advertise, sample = drawn["advertise_interval"], drawn["sample_interval"]
+        drawn["advertise_interval"] = Duration(max(1, advertise // sample) * sample)
+    return drawn
 
 
 ON_SWITCHES = [kind for kind, model in BALANCERS.items() if model.where == "switch"]

@@ -1,13 +1,15 @@
 """Mixed deployments: which switches run the other balancer, and what is refused."""
 
+import json
 from collections import Counter
 
 import pytest
 
-from fabricsim import Ar, Conga, Deployment, FatTree, LeafSpine, Pofan, Rps, Rsq, Run, Scenario, Sglb, core_config
+from fabricsim import BALANCERS, Ar, Deployment, FatTree, LeafSpine, Pofan, Rps, Rsq, Run, Scenario, _core, core_config
 from fabricsim.deployment import deployed_switches
 from fabricsim.errors import ScenarioError
-from fabricsim.scenario import scenario_from_mapping
+from fabricsim.scenario import balancer_from_text, scenario_from_mapping
+from fabricsim.workloads import build
 
 FOUR_OFAN = Pofan(ports_per_pipe=4)
 
@@ -115,7 +117,35 @@ def test_hosts_schemes_are_not_deployed_on_switches() -> None:
     assert Scenario(balancer=Rps(), deployment=Deployment(balancer=Rsq())).deployment is not None
 
 
-def test_conga_and_sglb_do_not_mix() -> None:
-    for one, other in ((Conga(), Sglb()), (Sglb(), Conga())):
-        with pytest.raises(ScenarioError, match=r"deployment\.balancer\.kind: got .*conga and sglb would write"):
-            Scenario(balancer=one, deployment=Deployment(balancer=other))
+@pytest.mark.parametrize("other", BALANCERS)
+@pytest.mark.parametrize("one", ["conga", "sglb"])
+def test_the_model_refuses_what_the_core_would(one: str, other: str) -> None:
+    """Every pair with a scheme that cores take part in, either way round; the core is asked by itself."""
+    pairs = [(one, other)] + ([(other, one)] if BALANCERS[other].where == "switch" else [])
+    for deployed, rest in pairs:
+        whole = Scenario(fabric=FatTree(radix=4), balancer=balancer_from_text(rest))
+        deployment = Deployment(balancer=balancer_from_text(deployed), placement="all-edge")
+        mixed = whole.model_copy(update={"deployment": deployment})  # not checked
+        try:
+            _core.run(json.dumps(core_config(mixed)), build(mixed).to_door(), None)
+        except ValueError:
+            with pytest.raises(
+                ScenarioError, match=rf"^deployment\.balancer\.kind: got \"{deployed}\"; allowed: .*is {rest}"
+            ):
+                whole.replace(deployment=deployment)
+        else:
+            assert whole.replace(deployment=deployment).deployment == deployment
+
+
+def test_sglb_advertises_at_samples() -> None:
+    """As the core has it, at the smallest and around a multiple."""
+    for advertise, allowed in (("1us", False), ("1200ns", True), ("1201ns", False), ("400ns", True), ("200ns", False)):
+        given = {"fabric": {"radix": 4}, "balancer": {"kind": "sglb", "sample_interval": "400ns"}}
+        given["balancer"]["advertise_interval"] = advertise
+        if allowed:
+            scenario_from_mapping({**given, "workload": {"message": "4KiB"}})
+            continue
+        with pytest.raises(ScenarioError) as caught:
+            scenario_from_mapping(given)
+        assert caught.value.field == "balancer.advertise_interval"
+        assert caught.value.allowed == "a multiple of sample_interval, 400ns"

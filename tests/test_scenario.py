@@ -70,7 +70,9 @@ def fabrics(draw: st.DrawFn) -> FatTree | LeafSpine:
 
 deployments = st.builds(
     Deployment,
-    balancer=switch_balancers.filter(lambda balancer: balancer.kind not in ("conga", "sglb")),
+    balancer=switch_balancers.filter(
+        lambda balancer: balancer.kind not in ("conga", "sglb", "ecmp")
+    ),  # beside any other
     placement=st.sampled_from(["random-switches", "all-edge"]),
     fraction=st.floats(0, 1),
     seed=st.none() | st.integers(0, 2**64 - 1),

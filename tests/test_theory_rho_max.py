@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from link_loads import DST, READINGS, SRC, loads_by_ends
 
-from fabricsim import FatTree, LeafSpine
+from fabricsim import FatTree, FatTreeFailures, LeafSpine
 from fabricsim.errors import ScenarioError
+from fabricsim.failures import with_failures
 from fabricsim.theory import Reading, link_loads, rho_max
 
 
@@ -93,7 +96,7 @@ def test_a_cut_pair_is_refused_with_the_links_that_cut_it(reading: Reading) -> N
     with pytest.raises(ScenarioError) as caught:
         rho_max(FatTree(radix=4, links_down=down), SRC, (SRC + 10) % 16, reading)
     says = str(caught.value)
-    assert caught.value.field == "links_down"
+    assert caught.value.field == "fabric.links_down"
     assert "no path from host-0 to host-10" in says
     assert "edge-0 to agg-1, edge-5 to agg-4" in says
     assert "agg-2" not in says
@@ -122,3 +125,20 @@ def test_wrong_flows_are_refused(arguments: tuple[object, ...], field: str) -> N
     with pytest.raises(ScenarioError) as caught:
         rho_max(FatTree(radix=4), *arguments)  # type: ignore[arg-type]
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("function", [rho_max, link_loads])
+def test_failures_that_are_not_drawn_yet_are_refused(function: Callable[..., object]) -> None:
+    """Else the fabric would count as whole: with a third of the links gone rho_max is below 1."""
+    fabric = FatTree(radix=8, failures=FatTreeFailures(edge_agg_probability=0.3))
+    src = np.arange(128)
+    says = r"fabric\.failures: got .*0\.3.*; allowed: .*fabricsim\.failures\.with_failures\(fabric, seed\) draws them"
+    with pytest.raises(ScenarioError, match=says):
+        function(fabric, src, (src + 64) % 128)
+    assert rho_max(with_failures(fabric, 1), src, (src + 64) % 128) < 1
+
+
+@pytest.mark.parametrize("fabric", [None, 8, "fat-tree"])
+def test_what_is_no_fabric_is_refused(fabric: object) -> None:
+    with pytest.raises(ScenarioError, match=r"fabric: got .*; allowed: a FatTree"):
+        rho_max(fabric, [0], [1])  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self, get_args, get_origin
 
 from pydantic import Field, model_validator
 
-from fabricsim.scenario.balancers import Balancer, Conga, Ofan, Sglb
+from fabricsim.scenario.balancers import Balancer, Ofan
 from fabricsim.scenario.deployment import Deployment
 from fabricsim.scenario.fabric import Fabric, FatTree
 from fabricsim.scenario.frame import Frame
@@ -48,9 +48,20 @@ class Scenario(Part):
 
     def _check_deployment(self, deployment: Deployment) -> None:
         deployment.check_fits(self.fabric, "deployment")
-        if {type(self.balancer), type(deployment.balancer)} == {Conga, Sglb}:
-            allowed = "another balancer: conga and sglb would write into the same field of a packet"
-            raise refusal(deployment.balancer.kind, allowed, "deployment.balancer.kind")
+        kinds = {self.balancer.kind, deployment.balancer.kind}
+        allowed = ""
+        if kinds <= {"conga", "sglb"}:
+            allowed = "one of conga and sglb, and once: cores take part in them, and in one scheme only"
+        elif "conga" in kinds and "ecmp" in kinds:
+            allowed = "conga not beside ecmp: it writes into the field of a packet that ecmp hashes"
+        elif "conga" in kinds and self.balancer.where == "host":
+            allowed = "conga beside schemes of switches only: it writes into the field that hosts choose paths by"
+        if allowed:
+            raise refusal(
+                deployment.balancer.kind,
+                f"{allowed} (balancer.kind is {self.balancer.kind})",
+                "deployment.balancer.kind",
+            )
 
     @property
     def ecn_threshold_bytes(self) -> int | None:

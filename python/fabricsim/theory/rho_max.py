@@ -45,9 +45,9 @@ def rho_max(
     `src`, `dst`: host numbers of the flows, two different hosts each. `weights`: each flow's share of its host's line
     rate; None splits a host's rate equally over its flows. Links are as the fabric has them from the start
     (`links_down`, `links_degraded`). Raises `ScenarioError` for two hosts without a path, and names the links that cut
-    them.
+    them; and for random `failures` that are still to be drawn, as `fabricsim.failures.with_failures` does.
     """
-    trunks = Trunks(fabric)
+    trunks = _trunks(fabric)
     most = float(_loads(trunks, _pairs(fabric, src, dst, weights), reading).max(initial=0.0))
     return 1.0 if most <= 1 + _ROUNDING else 1 / most
 
@@ -67,7 +67,7 @@ def link_loads(
     """
     import polars as pl
 
-    trunks = Trunks(fabric)
+    trunks = _trunks(fabric)
     loads = _loads(trunks, _pairs(fabric, src, dst, weights), reading)
     lower, upper = zip(*map(trunks.ends, range(trunks.cables)), strict=True)
     ends = pl.DataFrame({"from": lower + upper, "to": upper + lower})
@@ -75,6 +75,15 @@ def link_loads(
     return ends.with_columns(pl.concat_str(tier, separator="-").alias("stage"), load_fraction=loads).filter(
         np.tile(trunks.bps > 0, 2)
     )
+
+
+def _trunks(fabric: FatTree | LeafSpine) -> Trunks:
+    if not isinstance(fabric, FatTree | LeafSpine):
+        raise ScenarioError("fabric", fabric, "a FatTree(...) or a LeafSpine(...)")
+    if fabric.failures is not None:
+        allowed = "none that are still to be drawn: fabricsim.failures.with_failures(fabric, seed) draws them"
+        raise ScenarioError("fabric.failures", fabric.failures.model_dump(exclude_defaults=True), allowed)
+    return Trunks(fabric)
 
 
 def _loads(trunks: Trunks, pairs: Pairs, reading: Reading) -> Floats:
@@ -152,6 +161,6 @@ def _connected(trunks: Trunks, pairs: Pairs) -> Bools:
         named = ", ".join(dead[:_MOST_NAMED]) + (f" and {len(dead) - _MOST_NAMED} more" * (len(dead) > _MOST_NAMED))
         src, dst = pairs.flow[row]
         raise ScenarioError(
-            "links_down", f"no path from host-{src} to host-{dst}", f"a path for every flow; cut by {named}"
+            "fabric.links_down", f"no path from host-{src} to host-{dst}", f"a path for every flow; cut by {named}"
         )
     return living

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fabricsim.scenario.balancers.scheme import ACKS_AS_DATA, BalancerPart, Where
+from fabricsim.scenario.part import refusal
 from fabricsim.scenario.ranges import Ascending, Between, Real, Whole
 from fabricsim.scenario.units import Bytes, Duration
 
@@ -172,5 +173,13 @@ class Sglb(BalancerPart):
     )
     advertise_interval: Interval = Field(
         default=Duration("1us"),
-        description="Interval at which a switch advertises its costs; they arrive one link latency a hop later.",
+        description="Interval at which a switch advertises its costs, a multiple of `sample_interval`; they arrive one "
+        "link latency a hop later.",
     )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.advertise_interval % self.sample_interval:
+            allowed = f"a multiple of sample_interval, {self.sample_interval}"
+            raise refusal(str(self.advertise_interval), allowed, "advertise_interval")
+        return self
