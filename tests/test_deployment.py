@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from fabricsim import BALANCERS, Ar, Deployment, FatTree, LeafSpine, Pofan, Rps, Rsq, Run, Scenario, _core, core_config
-from fabricsim.deployment import deployed_switches
+from fabricsim.deployment import deployed_switches, deployment_text
 from fabricsim.errors import ScenarioError
 from fabricsim.scenario import balancer_from_text, scenario_from_mapping
 from fabricsim.workloads import build
@@ -149,3 +149,18 @@ def test_sglb_advertises_at_samples() -> None:
             scenario_from_mapping(given)
         assert caught.value.field == "balancer.advertise_interval"
         assert caught.value.allowed == "a multiple of sample_interval, 400ns"
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"placement": "all-edge"}, "pofan:4 on all-edge"),
+        ({"fraction": 0.25}, "pofan:4 on 0.25 of the switches, at random"),
+        ({"placement": "random-pods"}, "pofan:4 on 0.5 of the pods, at random"),
+        ({"placement": "switches", "switches": ("edge-0", "agg-3")}, "pofan:4 on edge-0, agg-3"),
+        ({"placement": "switches", "switches": [f"edge-{n}" for n in range(9)]}, "pofan:4 on 9 listed switches"),
+    ],
+)
+def test_a_deployment_in_a_few_words(fields: dict[str, object], text: str) -> None:
+    assert deployment_text(Deployment(balancer=FOUR_OFAN, **fields)) == text
+    assert deployment_text(None) is None
