@@ -288,6 +288,12 @@ def test_a_balancer_that_errs_is_found_out(
     assert re.search(reason, finding.reason), finding.reason
 
 
+def test_hasty_timeouts_void_the_proof_of_edge_uplinks() -> None:
+    (question,) = (one for one in SUITE if one.name == "edge uplinks")
+    assert find(question, balancer_from_text("ethereal:rto=1ns")).outcome == "does not apply"
+    assert find(question, balancer_from_text("ethereal")).outcome == "pass"
+
+
 def test_every_question_can_be_failed() -> None:
     assert {name for name, *_ in (*DOCTORED, *SABOTAGED)} == {question.name for question in SUITE}
 

@@ -10,9 +10,11 @@ import pytest
 
 from fabricsim import (
     FatTree,
+    FatTreeFailures,
     Incast,
     Messages,
     Ofan,
+    Paced,
     Permutation,
     Port,
     Run,
@@ -63,7 +65,28 @@ def test_what_the_core_refuses_keeps_its_words() -> None:
         simulate(CUT_OFF)
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value)
-    assert "links_down" in str(again) or "edge-0/agg-0" in str(again)
+    assert "edge-0/agg-0, edge-0/agg-1" in str(again)
+
+
+@pytest.mark.parametrize("load", [1.0, "rho-max:path"])
+@pytest.mark.parametrize("failures", [None, FatTreeFailures(agg_core_probability=0.01)])
+def test_a_cut_is_the_doing_of_links_down_whoever_finds_it(load: float, failures: FatTreeFailures | None) -> None:
+    fabric = FatTree(**{**dict(CUT_OFF.fabric), "failures": failures})
+    with pytest.raises(ScenarioError, match=r'^fabric\.links_down: got "no path from .*edge-0.*agg-0.*agg-1') as caught:
+        simulate(CUT_OFF.replace(fabric=fabric, transport=Paced(load=load)))
+    assert caught.value.field == "fabric.links_down"
+
+
+@pytest.mark.parametrize("messages", [[1], {"src": [0]}, 3])
+def test_what_are_no_messages_is_a_type_error_that_says_so(messages: object) -> None:
+    with pytest.raises(TypeError, match=r"messages: got .*; allowed: Messages, made by"):
+        simulate(Scenario(fabric=FatTree(radix=4)), messages)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("workers", ["x", 0, -1, 1.5])
+def test_workers_are_a_number_of_at_least_one(workers: object) -> None:
+    with pytest.raises(ScenarioError, match=r"workers: got .*; allowed: an integer of at least 1"):
+        simulate_many([CUT_SHORT], workers=workers)  # type: ignore[arg-type]
 
 
 def test_a_name_with_a_line_end_stays_on_its_line() -> None:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from fabricsim import FatTree, FatTreeFailures, LeafSpine, LeafSpineFailures, Run, Scenario, core_config
 from fabricsim.errors import ScenarioError
-from fabricsim.failures import drawn_failures, with_failures
+from fabricsim.failures import connected_at_most, drawn_failures, with_failures
 from fabricsim.scenario import scenario_from_mapping
 from fabricsim.workloads import build
+from fabricsim.workloads.draws import Draws
 
 Ends = tuple[str, str]
 NOTHING_FAILS = FatTreeFailures()
@@ -125,11 +126,54 @@ def test_disconnected_draws_are_drawn_again_and_counted_or_refused() -> None:
 
 
 def test_probabilities_that_always_cut_are_refused() -> None:
-    fabric = LeafSpine(radix=4, failures=LeafSpineFailures(leaf_spine_probability=1))
+    fabric = LeafSpine(radix=8, failures=LeafSpineFailures(leaf_spine_probability=0.75))
     with pytest.raises(
-        ScenarioError, match=r'got "no path from leaf-0 to leaf-1"; .* in one of 1,000 draws; down betw'
+        ScenarioError, match=r'got "no path from leaf-0 to leaf-\d"; .* in one of 1,000 draws; down betw'
     ):
         drawn_failures(fabric, 1)
+
+
+@pytest.mark.parametrize(
+    "fabric",
+    [
+        LeafSpine(radix=4, failures=LeafSpineFailures(leaf_spine_probability=1)),
+        LeafSpine(radix=64, failures=LeafSpineFailures(leaf_spine_probability=0.9)),
+        FatTree(radix=64, failures=FatTreeFailures(edge_agg_probability=0.7)),
+        FatTree(radix=64, failures=FatTreeFailures(edge_agg_probability=0.5, agg_core_probability=0.97)),
+    ],
+)
+def test_a_hopeless_draw_is_not_made(fabric: FatTree | LeafSpine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Draws, "uniforms", None)
+    says = r"fabric\.failures: got .*; allowed: .* in less than one of 10\^\d+, so none was tried"
+    with pytest.raises(ScenarioError, match=says):
+        drawn_failures(fabric, 1)
+
+
+@pytest.mark.parametrize(
+    "whole", [FatTree(radix=4), FatTree(radix=6, agg_oversubscription=3), LeafSpine(radix=4), LeafSpine(radix=6)]
+)
+def test_no_fabric_is_connected_more_often_than_the_bound_says(whole: FatTree | LeafSpine) -> None:
+    """By counting draws; the bound of two leaves under one spine each is exact."""
+    draws = 300
+    for odds in (0.05, 0.15, 0.3):
+        failures = {f"{tier}_probability": odds for tier in ("edge_agg", "agg_core")}
+        if isinstance(whole, LeafSpine):
+            failures = {"leaf_spine_probability": odds}
+        fabric = type(whole)(**{**dict(whole), "failures": {**failures, "disconnected": "refuse"}})
+        connected = 0
+        for seed in range(draws):
+            try:
+                drawn_failures(fabric, seed)
+            except ScenarioError:
+                continue
+            connected += 1
+        most = connected_at_most(fabric)
+        assert connected / draws < most + 4 * (most * (1 - most) / draws) ** 0.5
+
+
+def test_the_bound_of_two_leaves_is_their_chance() -> None:
+    fabric = LeafSpine(radix=2, failures=LeafSpineFailures(leaf_spine_probability=0.25))
+    assert connected_at_most(fabric) == pytest.approx(0.75**2)
 
 
 def test_failures_come_on_top_of_the_links_of_the_list() -> None:

@@ -82,3 +82,13 @@ def test_without_messages_there_is_no_number() -> None:
     with pytest.raises(ScenarioError, match=r"transport\.load: got \"rho-max:path\"; allowed: a number, once"):
         core_config(scenario)
     assert workers_for([scenario], None) >= 1
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_a_fabric_that_carries_next_to_nothing_is_refused(reading: str) -> None:
+    """The one uplink left carries 1 Mbit/s of the 1.6 Tbit/s of two hosts."""
+    slow = [{"link": ("leaf-0", "spine-0"), "rate": "1Mbps"}]
+    fabric = LeafSpine(radix=4, links_down=[("leaf-0", "spine-1")], links_degraded=slow)
+    says = rf'^transport\.load: got "{reading}"; allowed: .*: {reading} is 6\.25e-07 here, below 1e-06, the least$'
+    with pytest.raises(ScenarioError, match=says):
+        with_load(Scenario(fabric=fabric, transport=Paced(load=reading)), ACROSS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,9 @@ Ends = tuple[str, str]
 
 MOST_DRAWS = 1000
 """How many disconnected draws in a row refuse the probabilities."""
+
+HOPELESS = 1e-6
+"""Chance of a connected draw below which none is made: in large fabrics 1,000 take minutes."""
 
 _NAMED_LINKS = 20
 
@@ -62,7 +66,8 @@ def drawn_failures(fabric: FatTree | LeafSpine, seed: int) -> Failures:
 
     Raises:
         ScenarioError: hosts are cut off where that is to be refused, or by `links_down` alone, or in every one of 1,000
-            draws; names two edge switches and the links that are down between them.
+            draws; names two edge switches and the links that are down between them. Or the probabilities are so high
+            that fewer than one draw in a million can leave all hosts a path: then none is made.
 
     """
     failures = fabric.failures
@@ -73,6 +78,10 @@ def drawn_failures(fabric: FatTree | LeafSpine, seed: int) -> Failures:
     if cut := tree.cut():
         raise ScenarioError("fabric.links_down", cut.hosts, f"a path between every two hosts; {cut.links}")
     probability = np.array([failures.probabilities()[lower.partition("-")[0]] for lower, _ in tree.cables])
+    if failures.disconnected == "redraw" and (chance := connected_at_most(fabric)) < HOPELESS:
+        allowed = "probabilities that leave every two hosts a path in one draw of a million at least; "
+        allowed += f"these do in less than one of 10^{math.floor(-math.log10(max(chance, 1e-300)))}, so none was tried"
+        raise ScenarioError("fabric.failures", failures.model_dump(exclude_defaults=True), allowed)
     redraws = 0
     while cut := tree.cut(failing := draws.uniforms(len(tree.cables)) < probability):
         if failures.disconnected == "refuse":
@@ -83,6 +92,28 @@ def drawn_failures(fabric: FatTree | LeafSpine, seed: int) -> Failures:
             allowed = f"a path between every two hosts in one of {MOST_DRAWS:,} draws; {cut.links} in the last"
             raise ScenarioError("fabric.failures", cut.hosts, allowed)
     return Failures(tuple(tree.cables[row] for row in np.flatnonzero(failing)), redraws)
+
+
+def connected_at_most(fabric: FatTree | LeafSpine) -> float:
+    """Return a bound, from above, on the probability that a draw leaves every two hosts an up-down path.
+
+    Pairs of switches that share no link with other pairs are connected or not independently: edge switches of one pod
+    two by two (leaves of the tree), each over an aggregation switch; and one edge switch of each pod, pods two by two.
+    """
+    if fabric.failures is None:
+        return 1.0
+    alive = [1 - probability for probability in fabric.failures.probabilities().values()]
+    if fabric.kind == "leaf-spine":
+        return _one_of(alive[0] ** 2, fabric.spines_count) ** (fabric.leaves_count // 2)
+    in_pod = _one_of(alive[0] ** 2, fabric.aggs_per_pod) ** (fabric.pods_count * (fabric.edges_per_pod // 2))
+    over_core = _one_of(alive[1] ** 2, fabric.cores_per_agg)
+    between = _one_of(alive[0] ** 2 * over_core, fabric.aggs_per_pod) ** (fabric.pods_count // 2)
+    return min(in_pod, between)
+
+
+def _one_of(chance: float, count: int) -> float:
+    """Return the probability that one of so many ways is open."""
+    return float(1 - (1 - chance) ** count)
 
 
 def _changes(events: tuple[LinkEvent, ...], down: set[Ends]) -> Iterator[LinkEvent]:

@@ -20,16 +20,23 @@ def with_load(scenario: Scenario, messages: Messages) -> Scenario:
 
     rho_max is that of the links alive at the start (Ofan sections 2.2 and 6.2), random failures included; link events
     do not count. A host that sends several messages shares its rate among them by their bytes. Raises `ScenarioError`
-    where some message has no path.
+    where some message has no path, or the fabric carries less than the least load that there may be.
     """
     load = scenario.transport.load
     if not isinstance(load, str):
         return scenario
+    from fabricsim.errors import ScenarioError
     from fabricsim.failures import with_failures
+    from fabricsim.scenario.transport import LEAST_LOAD
     from fabricsim.theory.rho_max import rho_max
 
     fabric = with_failures(scenario.fabric, scenario.run.seed)
     highest = rho_max(fabric, messages.src, messages.dst, _READINGS[load], shares(messages))
+    if highest < LEAST_LOAD:
+        allowed = (
+            f"a number, or a fabric that carries more: {load} is {highest:.3g} here, below {LEAST_LOAD:g}, the least"
+        )
+        raise ScenarioError("transport.load", load, allowed)
     transport = type(scenario.transport)(**{**dict(scenario.transport), "load": highest})
     return scenario.replace(transport=transport)
 

@@ -28,13 +28,14 @@ def simulate(
         check: hold the run to physical bounds and to finishing. Off, an unfinished run's results are returned too.
 
     Raises:
-        TypeError: `scenario` is no Scenario.
+        TypeError: `scenario` is no Scenario, or `messages` are no Messages.
         ScenarioError: the scenario cannot be run; names the field.
         UnfinishedError: a flow did not finish by `run.time_limit` or at all. `.results` holds what there is.
         BoundViolationError: the run breaks physical bounds. `.results` holds it.
 
     """
     _check_type(scenario)
+    _check_messages(messages)
     if progress is True:
         from fabricsim.progress import run_bar
 
@@ -78,15 +79,34 @@ def simulate_many(
 
 
 def workers_for(scenarios: Sequence[Scenario], workers: int | None = None) -> int:
-    """How many runs at a time: as asked, or so many that their threads fill the machine's cores."""
+    """How many runs at a time: as asked, or so many that their threads fill the machine's cores.
+
+    Raises `ScenarioError` for less than one.
+    """
     import os
 
+    _check_workers(workers)
     if workers is not None:
-        return max(1, workers)
+        return workers
     from fabricsim.scenario.core_config import threads_of
 
     threads = max(map(threads_of, scenarios), default=1)
     return max(1, (os.cpu_count() or 1) // threads)
+
+
+def _check_workers(workers: object) -> None:
+    from fabricsim.errors import ScenarioError
+
+    if workers is not None and (not isinstance(workers, int) or workers < 1):
+        raise ScenarioError("workers", workers, "an integer of at least 1, or None")
+
+
+def _check_messages(messages: object) -> None:
+    from fabricsim.workloads import Messages
+
+    if messages is not None and not isinstance(messages, Messages):
+        makers = "fabricsim.workloads.Messages.from_arrays(src, dst, bytes)"
+        raise TypeError(f"messages: got a {type(messages).__name__}; allowed: Messages, made by {makers}")
 
 
 def _check_type(scenario: object) -> None:
@@ -142,10 +162,17 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
 
 
 def _refusal(message: str) -> ScenarioError:
-    """Return what the core refused, in its own words: it checks what depends on the built fabric."""
+    """Return what the core refused, in its own words: it checks what depends on the built fabric.
+
+    Two hosts without a path are the doing of `links_down`: random failures are drawn so that all have one.
+    """
+    import re
+
     from fabricsim.errors import ScenarioError
 
     what, _, allowed = message.partition("; allowed: ")
+    if cut := re.fullmatch(r"message \d+: (no path from \S+ to \S+): (.*)", what):
+        return ScenarioError("fabric.links_down", cut[1], f"a path for every message; {cut[2]}")
     field, _, got = what.partition(": got ")
     error = ScenarioError(field, got, allowed)
     error.args = (message,)

@@ -7,7 +7,7 @@ import polars as pl
 from fabricsim.conformance.cases import PAYLOAD_BYTES, DoesNotApply, Lab
 from fabricsim.conformance.sound import Fault
 from fabricsim.errors import ScenarioError
-from fabricsim.scenario import Bytes, FatTree, InterPodPermutation, Measure, Paced, Permutation
+from fabricsim.scenario import Bytes, Ethereal, FatTree, InterPodPermutation, Measure, Paced, Permutation
 from fabricsim.theory import edge_uplink_most_packets
 
 _RADICES = (4, 6, 8)
@@ -20,6 +20,8 @@ def edge_uplinks(lab: Lab) -> str:
         bounds = {radix: edge_uplink_most_packets(kind, radix) for radix in _RADICES}
     except ScenarioError:
         raise DoesNotApply(f"nothing is proven of edge uplinks under {kind}") from None
+    if isinstance(lab.balancer, Ethereal) and lab.balancer.rto < (least := _least_timeout_ps()):
+        raise DoesNotApply(f"timeouts below {least // 1000} ns move subflows, of which the proof knows nothing")
     seen = []
     for radix, most in bounds.items():
         largest = 0
@@ -33,6 +35,12 @@ def edge_uplinks(lab: Lab) -> str:
             raise Fault(f"an edge uplink of a tree of radix {radix} held {largest} packets; proven: at most {most}")
         seen.append(f"{largest} of {most}")
     return f"at most {', '.join(seen)} packets at radix {', '.join(map(str, _RADICES))}"
+
+
+def _least_timeout_ps() -> int:
+    """Return twice the time to the farthest host and back on wires alone: within it all frames of these runs are."""
+    fabric = FatTree(radix=_RADICES[-1])
+    return 4 * int(fabric.propagation_ps(0, fabric.hosts_count - 1))
 
 
 def _largest(lab: Lab, radix: int, workload: Permutation | InterPodPermutation, acks: str) -> int:

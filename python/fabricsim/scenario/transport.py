@@ -9,6 +9,9 @@ from pydantic import Field
 from fabricsim.scenario.part import Part
 from fabricsim.scenario.ranges import Real
 
+LEAST_LOAD = 1e-6
+"""Of the line rate."""
+
 RhoMax = Literal["rho-max:path", "rho-max:hop", "rho-max:lp"]
 RHO_MAX: tuple[RhoMax, ...] = get_args(RhoMax)
 """Loads that are computed from the fabric and the messages, by the three readings of rho_max in Ofan section 2.2."""
@@ -26,7 +29,7 @@ class Paced(Part):
     differs: ClassVar[str] = "none"
 
     kind: Literal["paced"] = "paced"
-    load: Annotated[float | RhoMax, Real(low=1e-6, high=1, word=RHO_MAX)] = Field(
+    load: Annotated[float | RhoMax, Real(low=LEAST_LOAD, high=1, word=RHO_MAX)] = Field(
         default=1.0,
         description="Share of the line rate at which a host may start data frames. Ofan section 2.2: 1 without "
         "failures, and with failures rho_max, the largest at which no link is overloaded when every flow spreads "
