@@ -26,7 +26,7 @@ def errors() -> dict[str, tuple[tuple[str, str], str]]:
         "claim's words": (('paper="worse"', "paper=2"), 'paper: got 2; allowed: a text (claim "random is worse"; '),
         "no axes": (
             ('grid={"balancer": "balancer", "size": "workload.message", "seed": "run.seed"}', "grid={}"),
-            "grid: ",
+            "grid: got {}; allowed: at least one axis",
         ),
         "no panel": (("    grid={", "    panels=0,\n    grid={"), "panels: got 0; allowed: an integer of at least 1"),
         "panels": (("    grid={", "    panels=(1, 2, 3),\n    grid={"), "panels: got [1, 2, 3]"),
