@@ -221,3 +221,38 @@ def test_a_long_path_is_shown_whole(tmp_path: Path, capsys: pytest.CaptureFixtur
     file = tmp_path / ("long" * 30) / "none.toml"
     assert main(["validate", str(file)]) == 2
     assert f'got "{file}"' in capsys.readouterr().err
+
+
+def test_a_run_shows_its_deployment_and_its_failures(core: Core, pair: str, capsys: pytest.CaptureFixture[str]) -> None:
+    del core
+    sets = ("deployment.balancer=pofan:4", "deployment.placement=all-edge", "transport.load=0.5")
+    options = [*PAIR, *(option for value in sets for option in ("--set", value))]
+    assert main(["run", pair, *options]) == 0
+    shown = capsys.readouterr().out
+    assert "with pofan:4 on all-edge" in shown
+    assert "links down" not in shown
+    assert main(["run", pair, *options, "--json"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["deployment"], summary["links_down_count"]) == ("pofan:4 on all-edge", 0)
+
+
+def test_a_run_shows_its_links_down_and_load(core: Core, pair: str, capsys: pytest.CaptureFixture[str]) -> None:
+    del core
+    four = ["--set", "fabric.kind=leaf-spine", "--set", "fabric.radix=4", "--set", "transport.load=0.5"]
+    assert main(["run", pair, *four, "--set", 'fabric.links_down=[["leaf-0", "spine-1"]]']) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "links down 1 load 0.5000" in shown
+
+
+def test_a_share_in_percent_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    field = "fabric.failures.edge_agg_probability"
+    for text, hint in (("2%", "from 0 to 1 (did you mean 0.02?)"), ("200%", "from 0 to 1 (--set")):
+        assert main(["run", "--preset", "ofan-paper", "--set", f"{field}={text}"]) == 2
+        assert hint in capsys.readouterr().err
+
+
+def test_list_says_what_a_question_mark_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "balancers"]) == 0
+    shown = capsys.readouterr().out
+    assert "Θ(m)?" in shown
+    assert "?: not proved" in shown

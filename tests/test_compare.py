@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import statistics
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
 
 from fabricsim import plot, readable, report
-from fabricsim.compare import Comparison, flat, label, summary_table
-from fabricsim.scenario import Ofan, Pofan, Scenario
+from fabricsim.compare import Comparison, _order_statistics, flat, label, summary_table
+from fabricsim.scenario import Deployment, Ofan, Pofan, Scenario
 
 STAGES = ("host-edge", "edge-agg", "agg-core", "core-agg", "agg-edge", "edge-host")
 INCREASES = {"ofan": (0.02, 0.03, 0.025), "rsq": (0.1, 0.16, 0.11)}
@@ -20,7 +21,8 @@ INCREASES = {"ofan": (0.02, 0.03, 0.025), "rsq": (0.1, 0.16, 0.11)}
 def row(balancer: str, seed: int, increase: float | None, packets: int | None = 7) -> dict[str, Any]:
     stage = {"max_packets": packets, "mean_packets": 1.5, "overload_fraction": 0.1}
     summary = {
-        "status": "done", "seed": seed, "hosts": 432, "version": "1", "result_hash": "0", "threads": 1,
+        "status": "done", "seed": seed, "deployment": None, "load": 1.0, "links_down_count": 0,
+        "hosts": 432, "version": "1", "result_hash": "0", "threads": 1,
         "unfinished_count": int(increase is None), "cct_acked_us": increase and 17 * (1 + increase),
         "cct_delivered_us": increase and 14 * (1 + increase), "bound_us": 17.0, "cct_increase_fraction": increase,
         "max_queue_packets": packets, "utilisation_fraction": increase and 0.6, "wall_s": 0.1,
@@ -30,11 +32,15 @@ def row(balancer: str, seed: int, increase: float | None, packets: int | None = 
     return {"balancer": balancer, **flat(summary)}
 
 
-def comparison(rows: list[dict[str, Any]], problems: tuple[str, ...] = ()) -> Comparison:
+def comparison(
+    rows: list[dict[str, Any]],
+    problems: tuple[str, ...] = (),
+    base: Scenario = Scenario(),  # noqa: B008
+) -> Comparison:
     runs = pl.DataFrame(rows).with_columns(pl.selectors.by_dtype(pl.Null).cast(pl.Float64))
     times = [(one["balancer"], one["seed"], time) for one in rows for time in (13.0, 14.0, 15.0)]
     fct = pl.DataFrame(times, schema=["balancer", "seed", "fct_us"], orient="row")
-    return Comparison(Scenario(), runs, fct, problems)
+    return Comparison(base, runs, fct, problems)
 
 
 @pytest.fixture
@@ -90,6 +96,42 @@ def test_figures_draw_every_bar_dot_and_line(two: Comparison) -> None:
 def test_a_distribution_ends_at_one() -> None:
     fct = pl.DataFrame({"balancer": ["a"] * 4, "fct_us": [3.0, 1.0, 2.0, 2.0]})
     assert plot.cdf(fct, "a") == ([1.0, 2.0, 2.0, 3.0], [0.25, 0.5, 0.75, 1.0])
+
+
+def test_a_distribution_ends_at_the_share_of_flows_that_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By counting: 94 of 100 flows finish, also where the run is thinned to 11 of its order statistics."""
+    flows = pl.DataFrame({"fct_us": [float(99 - place) if place >= 6 else None for place in range(100)]})
+    for points, share in ((2000, 0.94), (11, 10 / 11)):
+        monkeypatch.setattr("fabricsim.compare.FCT_POINTS", points)
+        kept = _order_statistics(SimpleNamespace(flows=flows))  # type: ignore[arg-type]
+        assert len(kept) == min(points, 100)
+        times, shares = plot.cdf(pl.DataFrame({"balancer": "a", "fct_us": kept}), "a")
+        assert (times[0], shares[-1]) == (0.0, pytest.approx(share))
+        assert times == sorted(times)
+    figure = plot.fct_cdf(pl.DataFrame({"balancer": "a", "fct_us": kept}))
+    assert "not all flows finished" in figure.axes[0].get_title(loc="left")
+
+
+def test_a_panel_without_a_finished_run_has_no_numbers() -> None:
+    nothing = comparison([row("ofan", 1, None)])
+    (axes,) = plot.cct_increase(nothing.table, nothing.runs).axes
+    assert [text.get_text() for text in axes.texts] == ["no run finished"]
+    assert not any(tick.label1.get_visible() for tick in (*axes.xaxis.get_major_ticks(), *axes.yaxis.get_major_ticks()))
+
+
+def test_the_page_says_what_is_varied_and_what_else_runs() -> None:
+    mixed = Scenario(deployment=Deployment(balancer=Pofan(ports_per_pipe=4), placement="all-edge"))
+    rows = [row("ofan", seed, 0.02) for seed in (1, 2)]
+    page = report.comparison_page(comparison(rows, base=mixed))
+    assert "&quot;balancer&quot;: &quot;varied&quot;" in page
+    assert "&quot;seed&quot;: &quot;varied&quot;" in page
+    assert "pofan:4 on all-edge" in page
+    assert "<th>load</th>" not in page
+    rows[1]["load"] = 0.75
+    page = report.comparison_page(comparison(rows))
+    assert "<th>load</th>" in page
+    assert "<td>0.75</td>" in page
+    assert "Mixed deployment" not in page
 
 
 def test_the_page_needs_no_network_and_trusts_no_text() -> None:

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from fabricsim import Ar, Conga, Deployment, FatTree, LeafSpine, Pofan, Rps, Rsq, Run, Scenario, Sglb, core_config
-from fabricsim.deployment import deployed_switches
+from fabricsim.deployment import deployed_switches, deployment_text
 from fabricsim.errors import ScenarioError
 from fabricsim.scenario import scenario_from_mapping
 
@@ -119,3 +119,18 @@ def test_conga_and_sglb_do_not_mix() -> None:
     for one, other in ((Conga(), Sglb()), (Sglb(), Conga())):
         with pytest.raises(ScenarioError, match=r"deployment\.balancer\.kind: got .*conga and sglb would write"):
             Scenario(balancer=one, deployment=Deployment(balancer=other))
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"placement": "all-edge"}, "pofan:4 on all-edge"),
+        ({"fraction": 0.25}, "pofan:4 on 0.25 of the switches, at random"),
+        ({"placement": "random-pods"}, "pofan:4 on 0.5 of the pods, at random"),
+        ({"placement": "switches", "switches": ("edge-0", "agg-3")}, "pofan:4 on edge-0, agg-3"),
+        ({"placement": "switches", "switches": [f"edge-{n}" for n in range(9)]}, "pofan:4 on 9 listed switches"),
+    ],
+)
+def test_a_deployment_in_a_few_words(fields: dict[str, object], text: str) -> None:
+    assert deployment_text(Deployment(balancer=FOUR_OFAN, **fields)) == text
+    assert deployment_text(None) is None

@@ -9,10 +9,11 @@ import pytest
 
 import fabricsim
 from fabricsim import scenario
-from fabricsim.catalogue import catalogue, entry, measured
+from fabricsim.catalogue import GROWTH_CONDITIONS, catalogue, entry, measured
 from fabricsim.cli.discover import explain
 from fabricsim.errors import ScenarioError
-from fabricsim.scenario import KINDS, Scenario, scenario_from_mapping
+from fabricsim.scenario import KINDS, FatTree, FatTreeFailures, LeafSpineFailures, Scenario, scenario_from_mapping
+from fabricsim.study.files import known_studies, load
 
 
 def test_every_kind_has_one_complete_entry() -> None:
@@ -53,8 +54,13 @@ def test_printed_defaults_are_values_that_load() -> None:
             required |= {"path": "a.json"} if known.name == "messages" else {}
             required |= {"balancer": {"kind": "rsq"}} if known.name == "deployment" else {}
             fields = {**({"kind": known.name} if known.part in KINDS else {}), **required}
-            built = scenario_from_mapping({known.part: fields}, [f"{known.part}.{parameter.name}={parameter.default}"])
-            assert built == scenario_from_mapping({known.part: fields})
+            if known.name == "failures":
+                kind = "leaf-spine" if parameter.name.startswith("leaf") else "fat-tree"
+                plain = {"fabric": {"kind": kind, "failures": {}}}
+            else:
+                plain = {known.part: fields}
+            built = scenario_from_mapping(plain, [f"{known.part}.{parameter.name}={parameter.default}"])
+            assert built == scenario_from_mapping(plain)
 
 
 def test_measured_facts_are_shown_where_there_are_any(
@@ -72,11 +78,28 @@ def test_measured_facts_are_shown_where_there_are_any(
     finally:
         monkeypatch.undo()
         measured.cache_clear()
-    assert "measured growth: largest queue m^(0.51 ± 0.02)\n" in shown["rsq"]
+    assert "measured growth: largest queue m^(0.51 ± 0.02) (with ACKs, 432 hosts" in shown["rsq"]
     assert "measured cost:   321 instructions a packet-hop\n" in shown["rsq"]
-    assert "largest queue m^(1.00)\n" in shown["jsq"]
+    assert "largest queue m^(1.00) (" in shown["jsq"]
     assert "measured cost" not in shown["jsq"]
     assert "measured" not in shown["ofan"]
+
+
+def test_growth_was_measured_as_it_says() -> None:
+    file = load("ofan/fig04", known_studies()["ofan/fig04"])
+    full, fitted_from = file.study.tiers["full"], vars(sys.modules[file.plot.__module__])["FITTED_FROM"]
+    hosts = FatTree(radix=full["radix"][0]).hosts_count  # type: ignore[index]
+    largest = max(full["message_bytes"])
+    words = f"with ACKs, {hosts} hosts, messages of {fitted_from} to {largest}: studies/ofan/fig04"
+    assert words == GROWTH_CONDITIONS
+
+
+def test_failures_are_explained() -> None:
+    known = entry("failures")
+    assert known.part == "fabric.failures"
+    assert {one.name for one in known.parameters} == {
+        *FatTreeFailures.model_fields, *LeafSpineFailures.model_fields,
+    }  # fmt: skip
 
 
 def test_measured_facts_are_of_balancers() -> None:

@@ -210,6 +210,18 @@ CLAIMS = ["""
         assert part["cct_us"].to_list() == pytest.approx([expected[str(size[0])]] * 6, abs=1e-9)
 
 
+def test_an_empty_panel_says_that_nothing_was_run_for_it(tiny: Edit, tmp_path: Path) -> None:
+    file = tiny(("\n    tiers={", "\n    panels=2,\n    tiers={"))
+    drawn, empty = run_study(file, "quick", tmp_path).figure().axes
+    assert [text.get_text() for text in empty.texts] == ["not run in this tier"]
+    assert not drawn.texts
+
+
+def test_a_page_counts_in_words(tiny: Edit, tmp_path: Path) -> None:
+    page = run_study(tiny(), "quick", tmp_path).write(tmp_path / "out").read_text()
+    assert "12 runs; 1 claim reproduced, 1 differs, 2 not tested." in page
+
+
 def test_only_the_asked_columns_are_kept(tiny: Edit, tmp_path: Path) -> None:
     file = tiny(("\n    tiers={", '\n    columns=("cct_us",),\n    tiers={'), ("CLAIMS = [", "CLAIMS = []\nOTHERS = ["))
     assert run_study(file, "quick", tmp_path).table.columns == ["balancer", "size", "seed", "status", "cct_us"]

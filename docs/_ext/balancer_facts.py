@@ -17,7 +17,7 @@ from markdown_lines import cell, parsed
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from fabricsim.catalogue import Entry, catalogue, entry
+from fabricsim.catalogue import GROWTH_CONDITIONS, Entry, catalogue, entry
 
 NOT_MEASURED = "not measured"
 
@@ -28,8 +28,8 @@ class BalancerTable(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Write the table."""
         headings = (
-            "kind", "runs on", "remembers", "cost", "average queue, uplinks", "downlinks", "largest queue, measured",
-            "source", "differs",
+            "kind", "runs on", "remembers", "cost", "average queue, uplinks", "downlinks",
+            f"largest queue, measured {GROWTH_CONDITIONS}", "source", "differs",
         )  # fmt: skip
         rows = [
             (
@@ -61,7 +61,7 @@ def _facts(one: Entry) -> dict[str, str]:
         "Runs on": one.where,
         "Remembers": one.state_per_switch,
         "Average queue": f"uplinks {one.growth_up}; downlinks {one.growth_down}",
-        "Largest queue, measured": one.measured.growth,
+        "Largest queue, measured": one.measured.growth and f"{one.measured.growth} ({GROWTH_CONDITIONS})",
         "Cost": one.measured.cost,
         "Differs": one.differs,
         "Parameters": ", ".join(f"`{parameter.name}` ({parameter.default})" for parameter in one.parameters),

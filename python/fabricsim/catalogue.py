@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from fabricsim.errors import ScenarioError, Unknown
 from fabricsim.json_file import read_json
-from fabricsim.scenario import KINDS, PRESETS, Scenario
+from fabricsim.scenario import KINDS, PRESETS, FatTreeFailures, LeafSpineFailures, Scenario
+from fabricsim.scenario.failures import RandomFailures
 from fabricsim.scenario.part import Part, nearest
 from fabricsim.scenario.ranges import Allowed
 from fabricsim.scenario.units import Quantity
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 MEASURED = Path(__file__).with_name("measured.json")
 """What was measured of each balancer, by kind: made by benchmarks and studies, never by hand."""
+
+GROWTH_CONDITIONS = "with ACKs, 432 hosts, messages of 256KiB to 8MiB: studies/ofan/fig04"
+"""What the exponents of growth in `MEASURED` were fitted to."""
 
 _PLAIN = {bool: "true or false", int: "an integer", Path: "a path"}
 
@@ -88,10 +92,10 @@ class Entry:
 
 
 def catalogue() -> tuple[Entry, ...]:
-    """Return every entry: the kinds of each part first, then the parts of which there is one kind only."""
+    """Return every entry: the kinds of each part, then the parts of which there is one kind only, then failures."""
     kinds = [_entry(name, part, model) for part, models in KINDS.items() for name, model in models.items()]
     single = [(part, _model(field.annotation)) for part, field in Scenario.model_fields.items() if part not in KINDS]
-    return (*kinds, *(_entry(part, part, model) for part, model in single))
+    return (*kinds, *(_entry(part, part, model) for part, model in single), _failures())
 
 
 def entry(name: str) -> Entry:
@@ -129,6 +133,15 @@ def _entry(name: str, part: str, model: Any) -> Entry:
         **{fact: getattr(model, fact, "") for fact in facts},
         measured=measured().get(name, Measured()) if part == "balancer" else Measured(),
     )
+
+
+def _failures() -> Entry:
+    """Return the one part of a part that has a name of its own; each fabric has those of its parameters that fit it."""
+    entry = _entry("failures", "fabric.failures", FatTreeFailures)
+    leaf_spine = _entry("failures", "fabric.failures", LeafSpineFailures)
+    more = (one for one in leaf_spine.parameters if one not in entry.parameters)
+    summary = inspect.cleandoc(RandomFailures.__doc__ or "").split("\n")[0]
+    return replace(entry, summary=summary, parameters=(*entry.parameters, *more))
 
 
 def parameter(name: str, field: FieldInfo) -> Parameter:

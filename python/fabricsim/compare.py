@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 FCT_POINTS = 2000
 
 # Columns of a run's row that are not measured: they say which run it was.
-RUN_KEYS = ("balancer", "seed", "status", "workload", "version", "result_hash", "hosts", "threads", "simulated_us")
+RUN_KEYS = (
+    "balancer", "deployment", "seed", "status", "workload", "version", "result_hash", "hosts", "threads",
+    "simulated_us",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,8 @@ class Comparison:
 
     `base`: the scenario all runs share. `runs`: one row a run, with `balancer`, `seed` and the fields of its summary (a
     stage's queue as `edge_agg_max_packets`, ...). `fct`: `balancer`, `seed`, `fct_us`, up to 2,000 order statistics a
-    run. `problems`: what went wrong in which run; empty when every run finished within the bounds of physics.
+    run of all its flows, null for those that were not delivered. `problems`: what went wrong in which run; empty when
+    every run finished within the bounds of physics.
     """
 
     base: Scenario
@@ -85,7 +89,6 @@ def compare(
     from fabricsim.pool import in_pool
     from fabricsim.progress import many_bar
     from fabricsim.run import workers_for
-    from fabricsim.scenario import Run
 
     numbers = range(base.run.seed, base.run.seed + seeds) if isinstance(seeds, int) else seeds
     _check_each_once("balancers", [label(balancer) for balancer in balancers])
@@ -94,9 +97,7 @@ def compare(
         check_comparison_folder(Path(folder))
     # Seeds outside, balancers inside: an interrupted comparison has about as many runs of each.
     scenarios = [
-        base.replace(balancer=balancer, run=Run(**{**dict(base.run), "seed": seed}))
-        for seed in numbers
-        for balancer in balancers
+        base.replace(balancer=balancer, run=base.run.replace(seed=seed)) for seed in numbers for balancer in balancers
     ]
     keep = Path(folder) / "runs" if folder else None
 
@@ -187,9 +188,10 @@ def flat(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def _order_statistics(results: Results) -> pl.Series:
+    """Return completion times ascending, those that never came (null) last: a share of points is one of flows."""
     import polars as pl
 
-    times = results.flows["fct_us"].drop_nulls().sort()
+    times = results.flows["fct_us"].sort(nulls_last=True)
     if len(times) <= FCT_POINTS:
         return times
     return times.gather(pl.int_range(FCT_POINTS, eager=True) * (len(times) - 1) // (FCT_POINTS - 1))
@@ -200,7 +202,8 @@ def _comparison(base: Scenario, done: Sequence[_Run], order: Sequence[str]) -> C
 
     rows = sorted((run.row for run in done), key=lambda row: order.index(row["balancer"]))
     # A seed may need all 64 bits, which would not be guessed from the first rows.
-    runs = pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"seed": pl.UInt64})
+    schema = {"seed": pl.UInt64, "deployment": pl.String}
+    runs = pl.DataFrame(rows, infer_schema_length=None, schema_overrides=schema)
     # A measure that no run has (such as the CCT, if none finished) is a number all the same.
     runs = runs.with_columns(pl.selectors.by_dtype(pl.Null).cast(pl.Float64)).select(
         "balancer", "seed", pl.exclude("balancer", "seed")

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from fabricsim.scenario import Deployment, FatTree, LeafSpine
 
 
+_NAMED = 4
+"""How many listed switches are named one by one."""
+
+
 def deployed_switches(deployment: Deployment, fabric: FatTree | LeafSpine, seed: int) -> list[str]:
     """Return the names of the switches that run `deployment.balancer`, lower tiers first.
 
@@ -40,6 +44,20 @@ def deployed_switches(deployment: Deployment, fabric: FatTree | LeafSpine, seed:
             pods = set(chosen(fabric.pods_count))
             per_pod = {"edge": fabric.edges_per_pod, "agg": fabric.aggs_per_pod}
             return [name for name in switches if _pod(name, per_pod) in pods]
+
+
+def deployment_text(deployment: Deployment | None) -> str | None:
+    """Return a deployment in a few words, such as "pofan:4 on all-edge"; None where there is none."""
+    from fabricsim.scenario import balancer_text
+
+    if deployment is None:
+        return None
+    where, listed = str(deployment.placement), deployment.switches
+    if where == "switches":
+        where = ", ".join(listed) if len(listed) <= _NAMED else f"{len(listed)} listed switches"
+    elif where.startswith("random-"):
+        where = f"{deployment.fraction:g} of the {where.removeprefix('random-')}, at random"
+    return f"{balancer_text(deployment.balancer)} on {where}"
 
 
 def _pod(name: str, per_pod: dict[str, int]) -> int:

@@ -45,9 +45,18 @@ def folded(summary: str, html: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{html}</details>"
 
 
-def json(scenario: Scenario) -> str:
-    """Return a scenario with every default written out."""
-    return f"<pre>{escape(scenario.model_dump_json(indent=2))}</pre>"
+def json(scenario: Scenario, varied: Iterable[str] = ()) -> str:
+    """Return a scenario with every default written out; of the fields `varied`, such as "run.seed", that they are."""
+    from json import dumps
+
+    fields = scenario.model_dump(mode="json")
+    for name in varied:
+        *parts, last = name.split(".")
+        table = fields
+        for part in parts:
+            table = table[part]
+        table[last] = "varied"
+    return f"<pre>{escape(dumps(fields, indent=2, ensure_ascii=False))}</pre>"
 
 
 def problems(texts: Sequence[str]) -> str:

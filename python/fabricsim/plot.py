@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "STYLE", "cct_increase", "cdf", "colours", "comparison", "curves", "display_name", "fct_cdf", "log_ticks",
-    "max_queue", "panels", "save", "stages", "style", "svg",
+    "STYLE", "cct_increase", "cdf", "colours", "comparison", "curves", "display_name", "fct_cdf", "leave_empty",
+    "log_ticks", "max_queue", "panels", "save", "stages", "style", "svg",
 ]  # fmt: skip
 
 STYLE: dict[Any, Any] = {
@@ -59,11 +59,15 @@ def stages(table: pl.DataFrame) -> list[str]:
 
 
 def cdf(fct: pl.DataFrame, balancer: str) -> tuple[list[float], list[float]]:
-    """Flow completion times (us) of one balancer over all its runs, ascending, and the share of flows done by then."""
+    """Flow completion times (us) of one balancer over all its runs, ascending, and the share of flows done by then.
+
+    The last share is that of the flows that were delivered: 1 if all were.
+    """
     import polars as pl
 
-    times = fct.filter(pl.col("balancer") == balancer)["fct_us"].sort().to_list()
-    return times, [(place + 1) / len(times) for place in range(len(times))]
+    times = fct.filter(pl.col("balancer") == balancer)["fct_us"]
+    done = times.drop_nulls().sort().to_list()
+    return done, [(place + 1) / len(times) for place in range(len(done))]
 
 
 def cct_increase(table: pl.DataFrame, runs: pl.DataFrame) -> Figure:
@@ -159,6 +163,13 @@ def log_ticks(axes: Axes, values: Iterable[float], texts: Mapping[float, str] | 
     axes.set_xticks([], minor=True)
 
 
+def leave_empty(axes: Axes, why: str) -> None:
+    """Say in a panel why there is nothing to see, and take its numbers away, which would mean nothing."""
+    axes.tick_params(which="both", bottom=False, left=False, labelbottom=False, labelleft=False)
+    axes.grid(visible=False)
+    axes.text(0.5, 0.5, why, transform=axes.transAxes, ha="center")
+
+
 def curves(
     axes: Axes,
     table: pl.DataFrame,
@@ -200,7 +211,16 @@ def _draw_cct_increase(axes: Axes, table: pl.DataFrame, runs: pl.DataFrame) -> N
     axes.bar(names, means, yerr=errors, color=[colours(names)[name] for name in names], width=0.7)
     for place, name in enumerate(names):
         dots = runs.filter(pl.col("balancer") == name)["cct_increase_fraction"].drop_nulls() * 100
-        axes.scatter([place + 0.2] * len(dots), dots.to_list(), s=7, color="black", alpha=0.4, linewidths=0, zorder=3)
+        # With a white edge, so that they show on a black bar too.
+        axes.scatter(
+            [place + 0.2] * len(dots),
+            dots.to_list(),
+            s=13,
+            color="#333333",
+            edgecolors="white",
+            linewidths=0.6,
+            zorder=3,
+        )
     axes.set_ylabel("CCT increase over the bound (%)")
     axes.set_title("Collective completion time (mean, SEM; dots: runs)")
     axes.grid(visible=False, axis="x")
@@ -208,7 +228,7 @@ def _draw_cct_increase(axes: Axes, table: pl.DataFrame, runs: pl.DataFrame) -> N
         for name in axes.get_xticklabels():
             name.set(rotation=30, ha="right", rotation_mode="anchor")
     if not any(value is not None for value in table["cct_increase_fraction_mean"]):
-        _say(axes, "no run finished")
+        leave_empty(axes, "no run finished")
 
 
 def _draw_max_queue(axes: Axes, table: pl.DataFrame) -> None:
@@ -231,7 +251,7 @@ def _draw_max_queue(axes: Axes, table: pl.DataFrame) -> None:
     axes.set_title("Largest queue of each stage (mean, SEM)")
     axes.grid(visible=False, axis="x")
     if not any(table[_column(stage, "mean")].is_not_null().any() for stage in where):
-        _say(axes, "queues were not measured")
+        leave_empty(axes, "queues were not measured")
 
 
 def _draw_fct_cdf(axes: Axes, fct: pl.DataFrame) -> None:
@@ -242,9 +262,10 @@ def _draw_fct_cdf(axes: Axes, fct: pl.DataFrame) -> None:
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("flow completion time (µs)")
     axes.set_ylabel("share of flows")
-    axes.set_title("Flow completion times (all runs)")
-    if fct.is_empty():
-        _say(axes, "no flow finished")
+    unfinished = fct["fct_us"].null_count() > 0
+    axes.set_title("Flow completion times (all runs" + ("; not all flows finished)" if unfinished else ")"))
+    if not fct["fct_us"].is_not_null().any():
+        leave_empty(axes, "no flow finished")
 
 
 def _legend(figure: Figure, axes: Axes) -> None:
@@ -252,11 +273,6 @@ def _legend(figure: Figure, axes: Axes) -> None:
     columns = max(4, int(figure.get_figwidth()))
     drawn = axes.get_legend_handles_labels()
     figure.legend(*drawn, loc="outside lower center", ncols=columns, columnspacing=1.2, handlelength=1)
-
-
-def _say(axes: Axes, text: str) -> None:
-    """Say why there is nothing to see."""
-    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center")
 
 
 def _single(draw: Any, width: float, *, legend: bool = False) -> Figure:

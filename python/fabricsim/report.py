@@ -7,6 +7,7 @@ from math import log10
 from typing import TYPE_CHECKING
 
 from fabricsim import html_page, plot, readable
+from fabricsim.deployment import deployment_text
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go  # type: ignore[import-untyped]
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 # Buttons for a picture and for the whole view; zoom and pan need none.
 CONFIG = {"responsive": True, "displaylogo": False, "modeBarButtons": [["toImage", "resetScale2d"]]}
 
-# A run's columns that the page lists.
+# A run's columns that the page lists; those of `WHERE_VARIED` only if the runs differ in them.
+WHERE_VARIED = ("load", "links_down_count")
 RUN_COLUMNS = (
-    "balancer", "seed", "status", "cct_acked_us", "cct_delivered_us", "bound_us", "cct_increase_fraction",
-    "max_queue_packets", "utilisation_fraction", "wall_s", "result_hash",
+    "balancer", "seed", "status", "load", "links_down_count", "cct_acked_us", "cct_delivered_us", "bound_us",
+    "cct_increase_fraction", "max_queue_packets", "utilisation_fraction", "wall_s", "result_hash",
 )  # fmt: skip
 
 
@@ -34,7 +36,7 @@ def comparison_page(comparison: Comparison) -> str:
         figures["Collective completion time"] = cct_figure(table, comparison.runs)
     if table["max_queue_packets_mean"].is_not_null().any():
         figures["Largest queue of each stage"] = queue_figure(table)
-    if not comparison.fct.is_empty():
+    if comparison.fct["fct_us"].is_not_null().any():
         figures["Flow completion times"] = fct_figure(comparison.fct)
     drawn = "".join(f"<h2>{escape(title)}</h2>{_embed(figure)}" for title, figure in figures.items())
     body = (
@@ -43,7 +45,9 @@ def comparison_page(comparison: Comparison) -> str:
         + "<p>Mean ± standard error of the mean over the runs. A queue counts whole data frames, the one being sent "
         "included.</p>"
         + drawn
-        + html_page.folded("The scenario, every default written out", html_page.json(comparison.base))
+        + html_page.folded(
+            "The scenario, every default written out", html_page.json(comparison.base, _varied(comparison))
+        )
         + html_page.folded("Every run", html_page.scrolled(_runs_table(comparison.runs)))
     )
     return html_page.page(
@@ -75,7 +79,7 @@ def cct_figure(table: pl.DataFrame, runs: pl.DataFrame) -> go.Figure:
         y=_percent(done["cct_increase_fraction"]),
         customdata=done["seed"].to_list(),
         mode="markers",
-        marker={"color": "rgba(0,0,0,0.45)", "size": 5},
+        marker={"color": "#333333", "size": 6, "line": {"color": "white", "width": 1}},
         hovertemplate="%{x}, seed %{customdata}: %{y:.2f} %<extra></extra>",
         name="runs",
     )
@@ -107,14 +111,17 @@ def queue_figure(table: pl.DataFrame) -> go.Figure:
 
 
 def fct_figure(fct: pl.DataFrame) -> go.Figure:
-    """Distribution of flow completion times, all runs of a balancer together; at most 1,000 points a line."""
+    """Distribution of flow completion times, all runs of a balancer together; at most 1,000 points a line.
+
+    A line ends at the share of flows that were delivered.
+    """
     import plotly.graph_objects as go
 
     names = fct["balancer"].unique(maintain_order=True).to_list()
     figure = go.Figure()
     for name in names:
         times, shares = plot.cdf(fct, name)
-        kept = sorted({len(times) * point // 1000 for point in range(1000)} | {len(times) - 1})
+        kept = sorted({len(times) * point // 1000 for point in range(1000)} | {len(times) - 1}) if times else []
         figure.add_scatter(
             x=[times[place] for place in kept],
             y=[shares[place] for place in kept],
@@ -151,10 +158,18 @@ def _what(comparison: Comparison) -> str:
     which = f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds ({seeds[0]} to {seeds[-1]})"
     bounds = runs["bound_us"].unique().sort().to_list()
     bound = f"{bounds[0]:.3f} µs" if len(bounds) == 1 else f"{bounds[0]:.3f} to {bounds[-1]:.3f} µs"
+    mixed = deployment_text(base.deployment)
     return (
         f"Workload {base.workload.kind} on a {base.fabric.kind} of {base.fabric.hosts_count:,} hosts, transport "
-        f"{base.transport.kind}; {which}, the same for every balancer. Lower bound of the completion time: {bound}."
+        f"{base.transport.kind}; {which}, the same for every balancer. "
+        + (f"Mixed deployment: beside each of them, {mixed}. " if mixed else "")
+        + f"Lower bound of the completion time: {bound}."
     )
+
+
+def _varied(comparison: Comparison) -> tuple[str, ...]:
+    """Return the fields of the base scenario that the runs do not share."""
+    return ("balancer", "run.seed") if comparison.runs["seed"].n_unique() > 1 else ("balancer",)
 
 
 def _balancers_table(table: pl.DataFrame) -> str:
@@ -170,7 +185,8 @@ def _balancers_table(table: pl.DataFrame) -> str:
 
 
 def _runs_table(runs: pl.DataFrame) -> str:
-    return html_page.values_table(runs.select(RUN_COLUMNS))
+    shown = [name for name in RUN_COLUMNS if name not in WHERE_VARIED or runs[name].n_unique() > 1]
+    return html_page.values_table(runs.select(shown))
 
 
 def _percent(fractions: pl.Series) -> list[float | None]:

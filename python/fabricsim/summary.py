@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fabricsim import metrics
-from fabricsim.failures import drawn_failures
+from fabricsim.deployment import deployment_text
+from fabricsim.failures import drawn_failures, with_failures
 from fabricsim.tables import STAGES
 
 if TYPE_CHECKING:
@@ -34,10 +35,12 @@ def summarise(
     return {
         "status": totals["status"],
         "balancer": scenario.balancer.kind,
+        "deployment": deployment_text(scenario.deployment),
         "workload": scenario.workload.kind,
         "seed": scenario.run.seed,
         "hosts": scenario.fabric.hosts_count,
         "load": scenario.transport.load,
+        "links_down_count": len(with_failures(scenario.fabric, scenario.run.seed).links_down),
         "failure_redraws_count": drawn_failures(scenario.fabric, scenario.run.seed).redraws_count,
         "flows_count": flows.height,
         "unfinished_count": unfinished_count(scenario, flows),

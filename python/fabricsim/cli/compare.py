@@ -46,6 +46,7 @@ def compare(
     from fabricsim.cli.scenario_input import read_balancers, read_scenario
     from fabricsim.cli.terminal import keep_matplotlib_home, say, show_table
     from fabricsim.compare import compare as run_comparison
+    from fabricsim.deployment import deployment_text
     from fabricsim.readable import headings, rows
 
     if seeds < 1:
@@ -57,7 +58,9 @@ def compare(
     keep_matplotlib_home()
     comparison = run_comparison(base, chosen, seeds, out, workers=workers, progress=True)
     hosts, runs = f"{base.fabric.hosts_count:,} hosts", "1 seed" if seeds == 1 else f"{seeds} seeds"
-    title = f"{base.workload.kind} on a {base.fabric.kind} of {hosts}, {runs}: mean ± standard error"
+    mixed = deployment_text(base.deployment)
+    where = f"{base.fabric.kind} of {hosts}" + (f" with {mixed}" if mixed else "")
+    title = f"{base.workload.kind} on a {where}, {runs}: mean ± standard error"
     show_table(title, headings(comparison.table), rows(comparison.table))
     files = comparison.write(out)
     say(f"tables, figure and page are in {out}: open {files[-1]}")

@@ -80,7 +80,7 @@ def _show_list(name: str) -> None:
     if section == "balancer":
         headings = ("name", "runs on", "up", "down", "what it does")
         rows = [(one.name, one.where, _short(one.growth_up), _short(one.growth_down), one.summary) for one in entries]
-        title = f"{name} (up, down: growth of the average queue with the message size m)"
+        title = f"{name} (up, down: growth of the average queue with the message size m, as proved; ?: not proved)"
         show_table(title, headings, rows, numbers=False)
         return
     show_table(name, ("name", "what it is"), [(one.name, one.summary) for one in entries], numbers=False)
@@ -91,7 +91,10 @@ def _short(growth: str) -> str:
 
 
 def _show_entry(entry: Entry) -> None:
-    kind = "" if entry.name == entry.part else f'kind = "{entry.name}" in '
+    from fabricsim.catalogue import GROWTH_CONDITIONS
+    from fabricsim.scenario import KINDS
+
+    kind = f'kind = "{entry.name}" in ' if entry.part in KINDS else ""
     print(f"{entry.name}: {entry.summary}\n")
     facts = {
         "scenario": f"{kind}[{entry.part}]",
@@ -100,7 +103,9 @@ def _show_entry(entry: Entry) -> None:
         "runs on": entry.where,
         "remembers": entry.state_per_switch,
         "average queue": f"uplinks {entry.growth_up}; downlinks {entry.growth_down}" if entry.growth_up else "",
-        "measured growth": f"largest queue {entry.measured.growth}" if entry.measured.growth else "",
+        "measured growth": f"largest queue {entry.measured.growth} ({GROWTH_CONDITIONS})"
+        if entry.measured.growth
+        else "",
         "measured cost": entry.measured.cost,
     }
     width = min(shutil.get_terminal_size().columns, 120)

@@ -69,7 +69,8 @@ def _show(results: Results) -> None:
     summary = results.summary
     fabric = f"a {results.scenario.fabric.kind} of {summary['hosts']:,} hosts"
     workload = f"{summary['workload']} ({_count(summary['flows_count'], 'flow')})"
-    title = f"{summary['balancer']} on {fabric}, {workload}, seed {summary['seed']}"
+    mixed = f", with {summary['deployment']}" if summary["deployment"] else ""
+    title = f"{summary['balancer']} on {fabric}{mixed}, {workload}, seed {summary['seed']}"
     show_table(title, ("measure", "value"), _rows(summary))
     stages = ((stage, *_stage(measures)) for stage, measures in summary["queues"].items())
     show_table("Queues", ("stage", "largest (frames)", "mean (frames)", "overload (%)"), stages)
@@ -78,7 +79,9 @@ def _show(results: Results) -> None:
 def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     drops = summary["drops_count"]
     lost = {"on dead links": summary["lost_count"]["dead_link"], "without a route": summary["lost_count"]["unroutable"]}
+    failures = [("links down", f"{summary['links_down_count']:,}"), ("load", f"{summary['load']:.4f}")]
     return [
+        *(failures if summary["links_down_count"] else []),
         ("CCT, last ACK", _number(summary["cct_acked_us"], "µs")),
         ("CCT, last delivery", _number(summary["cct_delivered_us"], "µs")),
         ("lower bound", _number(summary["bound_us"], "µs")),

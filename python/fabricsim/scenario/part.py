@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -26,6 +26,13 @@ class Part(BaseModel):
     # Tells pydantic that this is not a custom constructor, as RootModel does: a nested mapping is then validated in
     # place and its errors keep the full path of the field.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    def replace(self, **fields: Any) -> Self:
+        """Return a copy with some fields exchanged, checked anew: `scenario.replace(run=scenario.run.replace(seed=7))`.
+
+        Raises `ScenarioError`.
+        """
+        return type(self)(**{**dict(self), **fields})
 
     @model_validator(mode="before")
     @classmethod

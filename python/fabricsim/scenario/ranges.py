@@ -115,10 +115,16 @@ class Real(Allowed):
 
     def _check(self, value: object) -> float:
         if isinstance(value, bool | Quantity) or not isinstance(value, int | float):
-            raise refusal(value, self.words)
+            raise refusal(value, self.words + self._percent(value))
         if not self.low <= value <= self.high:  # NaN is neither
             raise refusal(value, self.words)
         return float(value)
+
+    def _percent(self, value: object) -> str:
+        """Return a hint for a share in percent, where it would be one that is allowed."""
+        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*%\s*", value) if isinstance(value, str) else None
+        share = float(found[1]) / 100 if found else None
+        return "" if share is None or not self.low <= share <= self.high else f" (did you mean {_short(share)}?)"
 
     def _json_schema(self) -> JsonSchemaValue:
         return {"type": "number", "minimum": self.low, "maximum": self.high}

@@ -60,10 +60,6 @@ class Scenario(Part):
             return max(80_000, 10 * self.frame.data_bytes) if self.balancer.reacts_to_marks else None
         return None if threshold == "none" else int(threshold)
 
-    def replace(self, **parts: Any) -> Scenario:
-        """Return a copy with some parts exchanged, checked anew: `scenario.replace(balancer=Rsq())`."""
-        return Scenario(**{**{name: getattr(self, name) for name in type(self).model_fields}, **parts})
-
 
 def _kinds(union: Any) -> dict[str, type[Part]]:
     models = get_args(union)[0] if get_origin(union) is Annotated else union

@@ -97,21 +97,32 @@ class Study:
 
 
 def with_field(scenario: Scenario, path: str, value: Any) -> Scenario:
-    """Return a copy with a part ("balancer") or a field of one ("fabric.radix") set, checked anew.
+    """Return a copy with a part ("balancer") or a field at any depth ("fabric.failures.seed") set, checked anew.
 
     Raises `ScenarioError` if there is no such field, or it does not take the value.
     """
     from fabricsim.scenario import balancer_from_text
 
-    name, _, inner = path.partition(".")
+    name, *inner = path.split(".")
     if name not in type(scenario).model_fields:
         raise ScenarioError("grid", Unknown(path), f"a field that begins with {', '.join(type(scenario).model_fields)}")
-    if inner:
-        part = getattr(scenario, name)
-        value = type(part)(**{**dict(part), inner: value})
-    elif name == "balancer" and isinstance(value, str):
+    if path in ("balancer", "deployment.balancer") and isinstance(value, str):
         value = balancer_from_text(value)
-    return scenario.replace(**{name: value})
+    return scenario.replace(**{name: _laid_over(getattr(scenario, name), inner, value)})
+
+
+def _laid_over(part: Any, names: Sequence[str], value: Any) -> Any:
+    """Return a part with a field below it set, as a mapping: so an error of its check has the field's whole name.
+
+    What is not there, such as `fabric.failures` without any, is made of that field alone.
+    """
+    from fabricsim.scenario.part import Part
+
+    if not names:
+        return value
+    name, *inner = names
+    fields = dict(part) if isinstance(part, Part) else {}
+    return {**fields, name: _laid_over(fields.get(name), inner, value)}
 
 
 def _check_values(field_name: str, values: Values) -> None:

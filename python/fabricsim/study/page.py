@@ -19,10 +19,11 @@ def study_page(outcome: StudyOutcome, figure: str) -> str:
     """Return the whole page as text; `figure` is SVG."""
     study = outcome.file.study
     table = outcome.table
+    runs = "1 run" if outcome.runs_count == 1 else f"{outcome.runs_count:,} runs"
     what = (
-        f"{study.source}. The {outcome.tier} tier: {outcome.runs_count:,} runs; "
-        f"{outcome.count('reproduced')} claims reproduced, {outcome.count('differs')} differ, "
-        f"{outcome.count('not tested')} not tested."
+        f"{study.source}. The {outcome.tier} tier: {runs}; "
+        f"{_claims_count(outcome.count('reproduced'))} reproduced, {outcome.count('differs')} "
+        f"{'differs' if outcome.count('differs') == 1 else 'differ'}, {outcome.count('not tested')} not tested."
     )
     shown = "" if table.height <= _MOST_ROWS else f", the first {_MOST_ROWS:,} of {table.height:,}"
     body = (
@@ -34,6 +35,10 @@ def study_page(outcome: StudyOutcome, figure: str) -> str:
         + html_page.folded("The scenario that the axes vary, every default written out", html_page.json(study.base))
     )
     return html_page.page(study.title, what, body, "Made by fabricsim.")
+
+
+def _claims_count(count: int) -> str:
+    return "1 claim" if count == 1 else f"{count} claims"
 
 
 def _width_rem(outcome: StudyOutcome) -> float:

@@ -58,6 +58,9 @@ class StudyOutcome:
                 if not self.problems:
                     raise
                 axes[0].set_title("some runs did not finish")
+            for axis in axes:
+                if axis.axison and not axis.has_data():
+                    plot.leave_empty(axis, "no run finished" if self.problems else "not run in this tier")
         return figure
 
     def write(self, folder: Path) -> Path:

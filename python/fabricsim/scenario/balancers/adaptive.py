@@ -106,8 +106,9 @@ class Conga(BalancerPart):
         "a rate estimate per port; 2 metrics per uplink and edge switch (aggregation: pod); an uplink per flow"
     )
     differs: ClassVar[str] = (
-        "decides per packet, not per flowlet (Ofan Table 1); three levels by a table of edge switches at the edge and "
-        "one of pods at the aggregation; time constants for 800 Gbps instead of 10; a "
+        "decides per packet, not per flowlet (Ofan Table 1); on three levels the edge has a table of edge switches and "
+        "the aggregation one of pods, and a packet's note goes to one of the two, in turn; a note counts in full up to "
+        "the age `aging` and then as 0, where CONGA lets it fade; time constants are for 800 Gbps instead of 10; a "
         "rate counts what is handed to a port, also what that drops"
     )
 
