@@ -1,8 +1,8 @@
 """How fast: packet-hops a second a core, ns a packet-hop, peak memory, and what a second thread brings.
 
-A 1 MiB random permutation with the `ofan-paper` preset at 432 to 65,536 hosts under Ofan, RSQ and JSQ. Every case is a
-process of its own, so that its peak memory is its own. Wall time on a shared machine varies: the best of `--repeat`
-runs counts.
+A 1 MiB random permutation with the `ofan-paper` preset at 432 to 65,536 hosts under Ofan, RSQ and JSQ, or under others
+(`--balancers`), with the time beside Ofan's in the same run. Every case is a process of its own, so that its peak
+memory is its own. Wall time on a shared machine varies: the best of `--repeat` runs counts.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+from fabricsim.scenario import BALANCERS as KINDS
 
 RADIX_OF_HOSTS = {432: 12, 1_024: 16, 8_192: 32, 65_536: 64}
 BALANCERS = ("ofan", "rsq", "jsq")
@@ -74,7 +76,18 @@ def add_speed_up(row: dict[str, Any], single: dict[str, Any]) -> None:
 
 def render(rows: list[dict[str, Any]]) -> Table:
     table = Table(title="A hop is a packet-hop: one frame over one link", title_justify="left")
-    headings = ("hosts", "balancer", "threads", "hops", "s", "M hops/s/core", "ns/hop", "peak MB", "speed-up")
+    headings = (
+        "hosts",
+        "balancer",
+        "threads",
+        "hops",
+        "s",
+        "M hops/s/core",
+        "ns/hop",
+        "over ofan",
+        "peak MB",
+        "speed-up",
+    )
     for heading in headings:
         table.add_column(heading, justify="left" if heading == "balancer" else "right", no_wrap=True)
     for row in rows:
@@ -86,16 +99,24 @@ def render(rows: list[dict[str, Any]]) -> Table:
             f"{row['wall_s']:.3f}",
             f"{row['packet_hops_per_s_per_core'] / 1e6:.1f}",
             f"{row['ns_per_packet_hop']:.1f}",
+            _over_ofan(row, rows),
             f"{row['peak_rss_mb']:.0f}",
             f"{row['speed_up']:.2f}" if "speed_up" in row else "",
         )
     return table
 
 
+def _over_ofan(row: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """Return the time a packet-hop as a multiple of Ofan's of the same size and threads, where that was run."""
+    alike = [one for one in rows if all(one[name] == row[name] for name in ("hosts", "threads", "message"))]
+    ofan = next((one for one in alike if one["balancer"] == "ofan"), None)
+    return f"{row['ns_per_packet_hop'] / ofan['ns_per_packet_hop']:.2f}" if ofan else ""
+
+
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, nargs="+", choices=list(RADIX_OF_HOSTS), default=list(RADIX_OF_HOSTS))
-    parser.add_argument("--balancers", nargs="+", choices=BALANCERS, default=list(BALANCERS))
+    parser.add_argument("--balancers", nargs="+", choices=list(KINDS), default=list(BALANCERS))
     parser.add_argument(
         "--threads", type=int, nargs="+", default=[1, 2], help="the first is what others are compared with"
     )

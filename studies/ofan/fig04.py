@@ -2,7 +2,8 @@
 
 The exponent a of queue ~ m^a is fitted to all runs from 256 KiB on: from there a message is at least one rotation over
 all its paths. The proofs are of data only, so that is run too. The paper does not say what ACKs do under SimpleRR and
-JSQ: besides the same as data, the table has ACKs on random uplinks, which leave a switch's turns and ties to data.
+JSQ: besides the same as data, the table has ACKs on random uplinks, which leave a switch's turns and ties to data. It
+also has ECMP and flowlets, which keep flows on paths; the figure, as the paper's, leaves them out.
 """
 
 import polars as pl
@@ -15,6 +16,7 @@ CCT, QUEUE = "cct_increase_fraction", "max_queue_bytes"
 LINEAR, ROOT, FLAT = ("simple-rr", "jsq", "conga"), ("rps", "rsq", "reps", "ar"), ("ethereal", "drb", "pofan:4", "ofan")
 UNPLACED = ("choice", "drill", "dlb", "sglb")
 SCHEMES = (*LINEAR, *UNPLACED, *ROOT, *FLAT)
+BY_FLOW = ("ecmp", "flowlet")
 RANDOM_ACKS = ("simple-rr:acks=random", "jsq:acks=random")
 DATA_ONLY, WITH_ACKS = "off", "per-packet"
 FITTED_FROM = Bytes("256KiB")
@@ -34,7 +36,7 @@ STUDY = Study(
     },
     tiers={
         tier: {
-            "balancer": SCHEMES + RANDOM_ACKS,
+            "balancer": SCHEMES + BY_FLOW + RANDOM_ACKS,
             "acks": (WITH_ACKS, DATA_ONLY),
             "radix": (radix,),
             "message_bytes": sizes,

@@ -26,7 +26,8 @@ class _Rotation(BalancerPart):
     first_pointer: Literal["random", "least-queued"] = Field(
         default="random",
         description="Pointers start at random, or at the uplink with the shortest queue, and then visit the uplinks in "
-        "the order of their numbers whatever `port_order` says (Ofan Appendix F.5, for fabrics without failures).",
+        "the order of their numbers whatever `port_order` says (Ofan Appendix F.5, described for fabrics without "
+        "failures; with links down, the uplinks that lead to the destination count).",
     )
     idle_reset: Annotated[Duration, Between(Duration("1ns"), Duration("1s"))] = Field(
         default=Duration("12.5us"),
