@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabricsim import metrics
 from fabricsim.deployment import deployment_text
-from fabricsim.failures import drawn_failures, with_failures
+from fabricsim.failures import drawn_failures
 from fabricsim.tables import STAGES
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def summarise(
     cct = acked if scenario.transport.acks == "per-packet" else delivered
     drops = metrics.drops_count(ports)
     marks = int(ports["marks"].sum())
+    failures = drawn_failures(scenario.fabric, scenario.run.seed)
     return {
         "status": totals["status"],
         "balancer": scenario.balancer.kind,
@@ -40,8 +41,8 @@ def summarise(
         "seed": scenario.run.seed,
         "hosts": scenario.fabric.hosts_count,
         "load": scenario.transport.load,
-        "links_down_count": len(with_failures(scenario.fabric, scenario.run.seed).links_down),
-        "failure_redraws_count": drawn_failures(scenario.fabric, scenario.run.seed).redraws_count,
+        "links_down_count": len({*scenario.fabric.links_down, *failures.links}),
+        "failure_redraws_count": failures.redraws_count,
         "flows_count": flows.height,
         "unfinished_count": unfinished_count(scenario, flows),
         "cct_acked_us": in_us(acked),

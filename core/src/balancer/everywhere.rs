@@ -107,11 +107,7 @@ impl Kind {
             BalancerConfig::Conga { dre_interval_ps, dre_gain, aging_ps } => {
                 Self::Conga(conga::Shared::new(workload, (dre_interval_ps, dre_gain, aging_ps), field)?)
             }
-            BalancerConfig::Choice { ports_sampled } => {
-                at_least_one("ports_sampled", ports_sampled.into())?;
-                Self::Plain(config)
-            }
-            BalancerConfig::Drill { ports_sampled, .. } => {
+            BalancerConfig::Choice { ports_sampled } | BalancerConfig::Drill { ports_sampled, .. } => {
                 at_least_one("ports_sampled", ports_sampled.into())?;
                 Self::Plain(config)
             }
