@@ -1,4 +1,7 @@
-"""What is known without simulating: queue models, growth laws, the best packet size, rho_max, memory of pointers."""
+"""What is known without simulating: queue models, growth laws, the best packet size, rho_max, memory of pointers.
+
+And dcSim's token bucket and RTT_max.
+"""
 
 from fabricsim.theory.growth import (
     PROVEN_GROWTH,
@@ -29,9 +32,17 @@ from fabricsim.theory.packet_size import (
 )
 from fabricsim.theory.pointer_memory import PointerMemory, pointer_memory
 from fabricsim.theory.rho_max import Reading, link_loads, rho_max
+from fabricsim.theory.rtt_max import lone_flow_ps, rtt_max_ps
+from fabricsim.theory.token_bucket import (
+    TOKEN_FACTOR,
+    sim_rate_bps,
+    sims_and_datas_utilisation_fraction,
+    token_interval_ps,
+)
 
 __all__ = [
     "PROVEN_GROWTH",
+    "TOKEN_FACTOR",
     "Exponent",
     "Growth",
     "Layer",
@@ -48,6 +59,7 @@ __all__ = [
     "gaussian_mean_packets",
     "gaussian_tail",
     "link_loads",
+    "lone_flow_ps",
     "ndd1_distribution",
     "ndd1_mean_packets",
     "ndd1_tail",
@@ -58,9 +70,13 @@ __all__ = [
     "pointer_memory",
     "pointer_ratio",
     "rho_max",
+    "rtt_max_ps",
     "safe_probability",
+    "sim_rate_bps",
+    "sims_and_datas_utilisation_fraction",
     "spraying_cct_us",
     "spraying_least_mean_packets",
     "sticky_least_mean_packets",
     "sticky_probability",
+    "token_interval_ps",
 ]
