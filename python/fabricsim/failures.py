@@ -37,11 +37,12 @@ class Failures:
 
 
 def with_failures(fabric: FatTree | LeafSpine, seed: int) -> FatTree | LeafSpine:
-    """Return `fabric` with its random failures drawn and put into `links_down`; without any, the fabric itself.
+    """Return `fabric` with its random failures drawn and put into `links_down`, beside all else that is down or slower.
 
     A link that has failed is no longer degraded, and an event that would put it into the state it is in falls away.
     `seed`: the run's, for failures without a seed of their own. Raises `ScenarioError` as `drawn_failures` does.
     """
+    fabric = fabric.links_listed()
     if fabric.failures is None:
         return fabric
     failed = drawn_failures(fabric, seed).links
@@ -58,7 +59,7 @@ def with_failures(fabric: FatTree | LeafSpine, seed: int) -> FatTree | LeafSpine
 
 @lru_cache(maxsize=64)
 def drawn_failures(fabric: FatTree | LeafSpine, seed: int) -> Failures:
-    """Return the links that fail in addition to `fabric.links_down`.
+    """Return the links that fail in addition to those that are down anyway.
 
     Every link between switches fails independently, in both directions, with the probability of its tier. A draw that
     leaves two hosts without an up-down path is drawn again (Ofan section 6.2 paces at the rate that all flows can have,
@@ -74,7 +75,7 @@ def drawn_failures(fabric: FatTree | LeafSpine, seed: int) -> Failures:
     if failures is None:
         return Failures((), 0)
     draws = Draws(seed if failures.seed is None else failures.seed, Purpose.LINK_FAILURES)
-    tree = _Tree(fabric)
+    tree = _Tree(fabric.links_listed())
     if cut := tree.cut():
         raise ScenarioError("fabric.links_down", cut.hosts, f"a path between every two hosts; {cut.links}")
     probability = np.array([failures.probabilities()[lower.partition("-")[0]] for lower, _ in tree.cables])

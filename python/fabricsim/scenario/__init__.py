@@ -30,23 +30,29 @@ from fabricsim.scenario.failures import FatTreeFailures, LeafSpineFailures
 from fabricsim.scenario.frame import Frame
 from fabricsim.scenario.links import DegradedLink, Link, LinkEvent
 from fabricsim.scenario.load import scenario_from_mapping, scenario_from_toml
+from fabricsim.scenario.losses import Loss
 from fabricsim.scenario.measure import Measure
 from fabricsim.scenario.port import Port
 from fabricsim.scenario.presets import PRESETS
 from fabricsim.scenario.run import Run
 from fabricsim.scenario.scenario import KINDS, Scenario
 from fabricsim.scenario.schema import scenario_schema
-from fabricsim.scenario.transport import Paced, Transport
+from fabricsim.scenario.transports import TRANSPORTS, Dcpim, Dcsim, Paced, Pfabric, Phost, Transport
 from fabricsim.scenario.units import Bytes, Duration, Rate
-from fabricsim.scenario.workload import (
+from fabricsim.scenario.workloads import (
     After,
     AllToAll,
+    AllToAllV,
+    Collectives,
+    DcpimTrace,
     Htsim,
     Incast,
+    InfiniteAllToAll,
     InterPodPermutation,
     Message,
     MessageList,
     Permutation,
+    Poisson,
     Workload,
 )
 
@@ -54,13 +60,19 @@ __all__ = [
     "BALANCERS",
     "KINDS",
     "PRESETS",
+    "TRANSPORTS",
     "After",
     "AllToAll",
+    "AllToAllV",
     "Ar",
     "Balancer",
     "Bytes",
     "Choice",
+    "Collectives",
     "Conga",
+    "Dcpim",
+    "DcpimTrace",
+    "Dcsim",
     "DegradedLink",
     "Deployment",
     "Dlb",
@@ -76,19 +88,24 @@ __all__ = [
     "Frame",
     "Htsim",
     "Incast",
+    "InfiniteAllToAll",
     "InterPodPermutation",
     "Jsq",
     "LeafSpine",
     "LeafSpineFailures",
     "Link",
     "LinkEvent",
+    "Loss",
     "Measure",
     "Message",
     "MessageList",
     "Ofan",
     "Paced",
     "Permutation",
+    "Pfabric",
+    "Phost",
     "Pofan",
+    "Poisson",
     "Port",
     "Rate",
     "Reps",

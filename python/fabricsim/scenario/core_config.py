@@ -6,8 +6,11 @@ import os
 from typing import Any
 
 from fabricsim.errors import ScenarioError
+from fabricsim.scenario.derived import derived
 from fabricsim.scenario.fabric import FatTree, LeafSpine
+from fabricsim.scenario.links import directed_link
 from fabricsim.scenario.scenario import Scenario
+from fabricsim.scenario.transports import Paced
 
 _HOSTS_WORTH_THREADS = 2000
 
@@ -20,13 +23,14 @@ def core_config(scenario: Scenario) -> dict[str, Any]:
     switches of a deployment are drawn here. Raises `ScenarioError` if that cannot be done, or `transport.load` is no
     number yet (it takes the messages, too: `fabricsim.offered_load.with_load`).
     """
-    frame, port = scenario.frame, scenario.port
-    if isinstance(scenario.transport.load, str):
-        raise ScenarioError("transport.load", scenario.transport.load, "a number, once the messages are known")
+    frame, port, transport = scenario.frame, scenario.port, scenario.transport
+    if isinstance(transport, Paced) and isinstance(transport.load, str):
+        raise ScenarioError("transport.load", transport.load, "a number, once the messages are known")
+    here = derived(scenario)
     return {
         "seed": scenario.run.seed,
         "threads": threads_of(scenario),
-        "time_limit_ps": int(scenario.run.time_limit),
+        "time_limit_ps": scenario.time_limit_ps,
         "fabric": _fabric(_with_failures(scenario)),
         "frame": {
             "payload_bytes": int(frame.payload),
@@ -38,11 +42,12 @@ def core_config(scenario: Scenario) -> dict[str, Any]:
         "port": {
             "buffer_bytes": None if port.buffer == "infinite" else int(port.buffer),
             "ecn_threshold_bytes": scenario.ecn_threshold_bytes,
+            "discipline": transport.lowered_discipline(here),
         },
         "balancer": scenario.balancer.lowered(),
         "deployments": _deployments(scenario),
-        "transport": scenario.transport.model_dump(),
-        "measure": scenario.measure.model_dump(),
+        "transport": transport.lowered(here),
+        "measure": _measure(scenario),
     }
 
 
@@ -55,10 +60,20 @@ def threads_of(scenario: Scenario) -> int:
 
 def _with_failures(scenario: Scenario) -> FatTree | LeafSpine:
     if scenario.fabric.failures is None:
-        return scenario.fabric
+        return scenario.fabric.links_listed()
     from fabricsim.failures import with_failures
 
     return with_failures(scenario.fabric, scenario.run.seed)
+
+
+def _measure(scenario: Scenario) -> dict[str, Any]:
+    measure, watched = scenario.measure, scenario.measure.watched_port
+    return {
+        "queues": measure.queues,
+        "trace": measure.trace,
+        "interval_ps": None if measure.interval is None else int(measure.interval),
+        "watched_port": None if watched is None else list(directed_link(scenario.fabric, watched, "watched_port")),
+    }
 
 
 def _deployments(scenario: Scenario) -> list[dict[str, Any]]:
@@ -92,5 +107,6 @@ def _fabric(fabric: FatTree | LeafSpine) -> dict[str, Any]:
     degraded = [{"link": list(slower.link), "rate_bps": int(slower.rate)} for slower in fabric.links_degraded]
     down = [list(ends) for ends in fabric.links_down]
     events = [{"at_ps": int(event.at), "link": list(event.link), "state": event.state} for event in fabric.link_events]
-    changes = {"link_events": events, "reconvergence_delay_ps": int(fabric.reconvergence_delay)}
+    losses = [{"packet": loss.packet, "ppm": loss.ppm} for loss in fabric.losses]
+    changes = {"losses": losses, "link_events": events, "reconvergence_delay_ps": int(fabric.reconvergence_delay)}
     return {"kind": fabric.kind, **shape, **links, "links_down": down, "links_degraded": degraded, **changes}

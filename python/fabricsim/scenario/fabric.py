@@ -8,9 +8,11 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from fabricsim.scenario.failures import FAILURES, FatTreeFailures, LeafSpineFailures
-from fabricsim.scenario.links import Link
-from fabricsim.scenario.ranges import Whole
+from fabricsim.scenario.links import LEAST_RATE, DegradedLink, Link, check_link_events
+from fabricsim.scenario.part import refusal
+from fabricsim.scenario.ranges import Real, Whole
 from fabricsim.scenario.tree import OVERSUBSCRIPTION, TIER_LINK, Tree
+from fabricsim.scenario.units import Rate
 
 
 class FatTree(Tree):
@@ -33,6 +35,12 @@ class FatTree(Tree):
         default=1,
         description=OVERSUBSCRIPTION.format(switch="aggregation switch", uplinks="cores per aggregation switch"),
     )
+    even_cores_rate_fraction: Annotated[float, Real(0, 1)] = Field(
+        default=1.0,
+        description="Share of their rate that the links of even-numbered cores have, both ways, which routing does not "
+        "know; 0 takes these cores out, which it does. What the two lists of links say of one of them stands. 0.01: "
+        "the oversubscribed fabric of dcSim section 4, Fig. 8.",
+    )
     failures: FatTreeFailures | None = Field(default=None, description=FAILURES)
 
     @model_validator(mode="after")
@@ -40,7 +48,38 @@ class FatTree(Tree):
         self._check_oversubscription("edge_oversubscription")
         self._check_oversubscription("agg_oversubscription")
         self._name_links()
+        self._check_even_cores()
         return self
+
+    def _check_even_cores(self) -> None:
+        if self.even_cores_rate_fraction == 1:
+            return
+        rate, least = self.kind_of_link(self.agg_core_link).rate, LEAST_RATE
+        if self.even_cores_rate_fraction * rate < least and self.even_cores_rate_fraction != 0:
+            allowed = f"0, or at least {least / rate:g}: links of at least {least}"
+            raise refusal(self.even_cores_rate_fraction, allowed, "even_cores_rate_fraction")
+        check_link_events(self, self.links_listed().links_down, self.link_events)
+
+    def links_listed(self) -> Self:
+        """Return the fabric with what `even_cores_rate_fraction` does to links in `links_down` and `links_degraded`.
+
+        Links that fail at random are not yet among them: `fabricsim.failures.with_failures`.
+        """
+        if self.even_cores_rate_fraction == 1:
+            return self
+        listed = {*self.links_down, *(slower.link for slower in self.links_degraded)}
+        even = [
+            ((lower, upper), link)
+            for lower, upper, link in self.cables()
+            if upper.startswith("core-") and int(upper[5:]) % 2 == 0 and (lower, upper) not in listed
+        ]
+        fields = {**dict(self), "even_cores_rate_fraction": 1.0}
+        if self.even_cores_rate_fraction == 0:
+            return type(self)(**{**fields, "links_down": (*self.links_down, *(ends for ends, _ in even))})
+        slower = (
+            DegradedLink(link=ends, rate=Rate(round(self.even_cores_rate_fraction * link.rate))) for ends, link in even
+        )
+        return type(self)(**{**fields, "links_degraded": (*self.links_degraded, *slower)})
 
     @property
     def pods_count(self) -> int:

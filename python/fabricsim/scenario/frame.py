@@ -20,12 +20,14 @@ class Frame(Part):
     payload: Annotated[Bytes, Between(Bytes("1B"), LARGEST_FRAME)] = Field(
         default=Bytes("4096B"), description="Payload of a full data frame. Ofan section 6."
     )
-    header: Annotated[Bytes, Between(Bytes("1B"), Bytes("64KiB"))] = Field(
+    header: Annotated[Bytes, Between(Bytes("0B"), Bytes("64KiB"))] = Field(
         default=Bytes("62B"),
-        description="Rest of a data frame: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4. Ofan section 6.",
+        description="Rest of a data frame: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4. Ofan section 6. 0B "
+        "where the payload stands for the whole frame (dcSim section 4).",
     )
     ack: Annotated[Bytes, Between(Bytes("1B"), Bytes("64KiB"))] = Field(
-        default=Bytes("64B"), description="An ACK frame, whole. Ofan section 6."
+        default=Bytes("64B"),
+        description="An ACK, or another control frame (Sims, tokens, ...), whole. Ofan section 6, dcSim section 2.3.",
     )
     gap: Annotated[Bytes, Between(Bytes("0B"), Bytes("64KiB"))] = Field(
         default=Bytes("20B"),
@@ -47,3 +49,8 @@ class Frame(Part):
     def data_bytes(self) -> int:
         """A full data frame, header and payload, without the gap."""
         return self.payload + self.header
+
+    @property
+    def empty_bytes(self) -> int:
+        """The frame that a message of 0 bytes travels as: a header alone, or a control frame where there is none."""
+        return int(self.header) or int(self.ack)

@@ -13,7 +13,8 @@ from fabricsim.scenario.part import Part, refusal
 from fabricsim.scenario.ranges import Between
 from fabricsim.scenario.units import Duration, Rate
 
-LinkRate = Annotated[Rate, Between(Rate("1Mbps"), Rate("100Tbps"))]
+LEAST_RATE = Rate("1Mbps")
+LinkRate = Annotated[Rate, Between(LEAST_RATE, Rate("100Tbps"))]
 LinkLatency = Annotated[Duration, Between(Duration("1ps"), Duration("1s"))]
 
 
@@ -77,6 +78,16 @@ def checked_switch(fabric: Wiring, name: str, field: str) -> str:
     if tier not in tiers:
         raise refusal(name, f"a switch that has uplinks: {' or '.join(f'{one}-N' for one in tiers)}", field)
     return f"{tier}-{number}"
+
+
+def directed_link(fabric: Wiring, text: str, field: str) -> tuple[str, str]:
+    """Return the two ends of `from/to`, such as edge-3/host-12, under their own names; refuse what is no link."""
+    ends = text.split("/")
+    if len(ends) != 2:
+        raise refusal(text, 'two neighbours as "from/to", such as "host-0/edge-0"', field)
+    start, end = (_node(fabric, name, field) for name in ends)
+    _checked_ends(fabric, (ends[0], ends[1]), field)
+    return f"{start[0]}-{start[1]}", f"{end[0]}-{end[1]}"
 
 
 def _checked_ends(fabric: Wiring, ends: LinkEnds, field: str) -> tuple[LinkEnds, Link]:

@@ -6,16 +6,17 @@ from typing import Annotated, Any, Self, get_args, get_origin
 
 from pydantic import Field, model_validator
 
+from fabricsim.scenario import combinations
 from fabricsim.scenario.balancers import Balancer, Ofan
 from fabricsim.scenario.deployment import Deployment
 from fabricsim.scenario.fabric import Fabric, FatTree
 from fabricsim.scenario.frame import Frame
 from fabricsim.scenario.measure import Measure
-from fabricsim.scenario.part import Part, refusal
+from fabricsim.scenario.part import Part
 from fabricsim.scenario.port import Port
 from fabricsim.scenario.run import Run
-from fabricsim.scenario.transport import Paced, Transport
-from fabricsim.scenario.workload import Permutation, Workload
+from fabricsim.scenario.transports import Paced, Transport
+from fabricsim.scenario.workloads import Permutation, Workload
 
 
 class Scenario(Part):
@@ -38,36 +39,23 @@ class Scenario(Part):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.deployment is not None:
-            self._check_deployment(self.deployment)
-        largest = max(self.frame.data_bytes, self.frame.ack)
-        if self.port.buffer != "infinite" and self.port.buffer < largest:
-            raise refusal(
-                str(self.port.buffer), f'at least the largest frame, {largest}B, or "infinite"', "port.buffer"
-            )
+            self.deployment.check_fits(self.fabric, "deployment")
+        combinations.check(self)
         return self
 
-    def _check_deployment(self, deployment: Deployment) -> None:
-        deployment.check_fits(self.fabric, "deployment")
-        kinds = {self.balancer.kind, deployment.balancer.kind}
-        allowed = ""
-        if kinds <= {"conga", "sglb"}:
-            allowed = "one of conga and sglb, and once: cores take part in them, and in one scheme only"
-        elif "conga" in kinds and "ecmp" in kinds:
-            allowed = "conga not beside ecmp: it writes into the field of a packet that ecmp hashes"
-        elif "conga" in kinds and self.balancer.where == "host":
-            allowed = "conga beside schemes of switches only: it writes into the field that hosts choose paths by"
-        if allowed:
-            raise refusal(
-                deployment.balancer.kind,
-                f"{allowed} (balancer.kind is {self.balancer.kind})",
-                "deployment.balancer.kind",
-            )
+    @property
+    def time_limit_ps(self) -> int:
+        """When the run is given up, in ps: at `run.time_limit`, or at the end of a workload that never ends itself."""
+        limit = int(self.run.time_limit)
+        return min(limit, int(self.workload.duration)) if self.workload.kind == "infinite-all-to-all" else limit
 
     @property
     def ecn_threshold_bytes(self) -> int | None:
         """Queue above which ports mark, in bytes, with `port.ecn_threshold = "auto"` decided; None: no marks."""
         threshold = self.port.ecn_threshold
         if threshold == "auto":
+            if self.transport.discipline != "fifo":
+                return None
             return max(80_000, 10 * self.frame.data_bytes) if self.balancer.reacts_to_marks else None
         return None if threshold == "none" else int(threshold)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field
 
@@ -18,6 +18,7 @@ from fabricsim.scenario.links import (
     check_link_events,
     check_link_lists,
 )
+from fabricsim.scenario.losses import Loss, check_losses
 from fabricsim.scenario.part import Part, refusal
 from fabricsim.scenario.ranges import Between, Whole
 from fabricsim.scenario.units import Duration, Rate
@@ -66,6 +67,10 @@ class Tree(Part, ABC):
         description="Time from a link event to the moment from which all switches route by it. Until then packets go "
         "into a dead link, and are lost.",
     )
+    losses: tuple[Loss, ...] = Field(
+        default=(),
+        description='Packets that are lost on the links by chance, by kind: {packet = "sim", probability = 0.001}.',
+    )
 
     @property
     @abstractmethod
@@ -110,15 +115,16 @@ class Tree(Part, ABC):
         return sum(latency * (levels > level) for level, latency in enumerate(below))
 
     def to_networkx(self) -> networkx.Graph:
-        """Return the fabric as an undirected graph, without the links in `links_down`.
+        """Return the fabric as an undirected graph, without the links that are down from the start.
 
         Links that fail at random are still there: `fabricsim.failures.with_failures` gives the fabric without them.
         Node attribute: `tier` (host, edge, agg, core; host, leaf, spine). Edge attributes: `rate_bps`, `latency_ps`.
         """
         import networkx
 
-        slower = {degraded.link: int(degraded.rate) for degraded in self.links_degraded}
-        down = set(self.links_down)
+        listed = self.links_listed()
+        slower = {degraded.link: int(degraded.rate) for degraded in listed.links_degraded}
+        down = set(listed.links_down)
         graph: networkx.Graph = networkx.Graph()
         for tier, count in self.nodes_count.items():
             graph.add_nodes_from((f"{tier}-{number}" for number in range(count)), tier=tier)
@@ -127,6 +133,13 @@ class Tree(Part, ABC):
                 rate = slower.get((lower, upper), int(link.rate))
                 graph.add_edge(lower, upper, rate_bps=rate, latency_ps=int(link.latency))
         return graph
+
+    def links_listed(self) -> Self:
+        """Return the fabric with all links that are down or slower from the start in `links_down`, `links_degraded`.
+
+        Links that fail at random are not yet among them: `fabricsim.failures.with_failures`.
+        """
+        return self
 
     def kind_of_link(self, own: Link | None) -> Link:
         """Return the tier's own kind of link, or the one of the whole fabric."""
@@ -141,5 +154,6 @@ class Tree(Part, ABC):
     def _name_links(self) -> None:
         down, degraded = check_link_lists(self, self.links_down, self.links_degraded)
         events = check_link_events(self, down, self.link_events)
+        check_losses(self.losses)
         # The model is frozen for its users; this runs inside validation, before anyone has seen it.
         self.__dict__.update(links_down=down, links_degraded=degraded, link_events=events)

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from fabricsim.scenario.balancers.scheme import BalancerPart, Where
+from fabricsim.scenario.balancers.scheme import BalancerPart, Salts, Where
 from fabricsim.scenario.ranges import Between, Whole
 from fabricsim.scenario.units import Duration
 
@@ -29,6 +29,7 @@ class Rps(BalancerPart):
 
     kind: Literal["rps"] = "rps"
     entropies: Entropies = Field(default=2**16, description=_ENTROPIES)
+    salts: Salts = "per-switch"
 
 
 class Reps(BalancerPart):

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from fabricsim.scenario.balancers.scheme import ACKS_AS_DATA, BalancerPart, Where
+from fabricsim.scenario.balancers.scheme import ACKS_AS_DATA, BalancerPart, Salts, Where
 from fabricsim.scenario.ranges import Between
 from fabricsim.scenario.units import Duration
 
@@ -23,11 +23,7 @@ class Ecmp(BalancerPart):
     differs: ClassVar[str] = "ACKs hash their own, reversed, addresses"
 
     kind: Literal["ecmp"] = "ecmp"
-    salts: Literal["per-switch", "shared"] = Field(
-        default="per-switch",
-        description="Every switch mixes a random salt of its own into its hash, or all the same one: then hashes "
-        "polarise, and part of the cores see no packets.",
-    )
+    salts: Salts = "per-switch"
 
 
 class Flowlet(BalancerPart):
@@ -61,6 +57,10 @@ class SimpleRr(BalancerPart):
 
     kind: Literal["simple-rr"] = "simple-rr"
     acks: Literal["as-data", "random"] = Field(default="as-data", description=ACKS_AS_DATA)
+    pointers: Literal["per-switch", "per-ingress"] = Field(
+        default="per-switch",
+        description="One pointer a switch (Ofan section 3.1), or one for each port that packets come in through.",
+    )
 
 
 class Rsq(BalancerPart):

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+from pydantic import Field
+
+from fabricsim.scenario.lowering import lowered
 from fabricsim.scenario.part import Part
-from fabricsim.scenario.units import Bytes, Duration
 
 Where = Literal["switch", "host"]
+
+Salts = Annotated[
+    Literal["per-switch", "shared"],
+    Field(
+        description="Every switch mixes a random salt of its own into its hash, or all the same one: then hashes "
+        "polarise, and part of the cores see no packets."
+    ),
+]
 
 ACKS_AS_DATA = (
     "ACKs share rule and state with data (Ofan section 3.1: all northbound packets), or take a random uplink each: a "
     "choice to tell what of the result is their doing."
 )
 """What the field `acks` of a scheme does that the paper describes for all packets alike."""
-
-_UNITS = {Bytes: "_bytes", Duration: "_ps"}
 
 
 class BalancerPart(Part):
@@ -40,10 +48,4 @@ class BalancerPart(Part):
 
     def lowered(self) -> dict[str, Any]:
         """Return the scheme as the core reads it: names of quantities end in their unit, sequences are lists."""
-        return dict(_lowered(name, value) for name, value in self.model_dump().items())
-
-
-def _lowered(name: str, value: object) -> tuple[str, object]:
-    if isinstance(value, Bytes | Duration):
-        return name + _UNITS[type(value)], int(value)
-    return name, list(value) if isinstance(value, tuple) else value
+        return lowered(self.model_dump())

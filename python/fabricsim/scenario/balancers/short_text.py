@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import get_origin
+from collections.abc import Iterator, Mapping
+from typing import Any, get_origin
 
 from fabricsim.errors import ScenarioError, Unknown
 from fabricsim.scenario.balancers import BALANCERS, AnyBalancer, BalancerPart
-from fabricsim.scenario.part import nearest
+from fabricsim.scenario.part import Part, nearest
 
 _BETWEEN_ENTRIES = "+"  # a comma separates balancers
 
@@ -20,50 +20,67 @@ def balancer_from_text(text: str, where: str = "") -> AnyBalancer:
     `ar:level_fractions=0.05+0.1+0.2`. `balancer_text` is the inverse. Raises `ScenarioError`; `where` says in it where
     the text came from.
     """
+    balancer: AnyBalancer = part_from_text(text, "balancer", BALANCERS, where)
+    return balancer
+
+
+def part_from_text(text: str, part: str, models: Mapping[str, type[Part]], where: str) -> Any:
+    """Return the part of a scenario, one of `models` by kind, that a short text names. Raises `ScenarioError`."""
     kind, *parameters = text.strip().split(":")
-    model = BALANCERS.get(kind.lower())
+    model = models.get(kind.lower())
     if model is None:
-        raise ScenarioError("balancer", Unknown(kind, nearest(kind.lower(), BALANCERS)), ", ".join(BALANCERS), where)
+        raise ScenarioError(part, Unknown(kind, nearest(kind.lower(), models)), ", ".join(models), where)
+    short = _short(model)
     fields: dict[str, object] = {}
     for place, parameter in enumerate(parameters):
         name, equals, value = parameter.partition("=")
         if not equals:
-            name, value = model.short[place] if place < len(model.short) else "", parameter
+            name, value = short[place] if place < len(short) else "", parameter
         name = name.strip()
         if not name or not value or name in fields:
-            raise ScenarioError("balancer", text, _form(model), where)
+            raise ScenarioError(part, text, _form(model), where)
         fields[name] = _value(model, name, value.strip())
     try:
-        return model(**fields)  # type: ignore[return-value]
+        return model(**fields)
     except ScenarioError as error:
-        raise ScenarioError(f"balancer.{error.field}", error.value, error.allowed, where) from None
+        raise ScenarioError(f"{part}.{error.field}", error.value, error.allowed, where) from None
 
 
 def balancer_text(balancer: BalancerPart) -> str:
     """Return a balancer's short text: its kind, and of its parameters those that are not at their defaults."""
-    fields = balancer.model_dump(mode="json")
-    changed = {name for name, field in type(balancer).model_fields.items() if getattr(balancer, name) != field.default}
-    short = list(balancer.short)
-    while short and short[-1] not in changed and not balancer.short_is_whole:
+    return part_text(balancer)
+
+
+def part_text(part: Part) -> str:
+    """Return the text that `part_from_text` reads."""
+    fields = part.model_dump(mode="json")
+    changed = {name for name, field in type(part).model_fields.items() if getattr(part, name) != field.default}
+    short = list(_short(type(part)))
+    while short and short[-1] not in changed and not getattr(part, "short_is_whole", False):
         short.pop()
     parts = [fields.pop("kind"), *(_text(fields.pop(name)) for name in short)]
     return ":".join([*parts, *(f"{name}={_text(value)}" for name, value in fields.items() if name in changed)])
 
 
-def _form(model: type[BalancerPart]) -> str:
+def _short(model: type[Part]) -> tuple[str, ...]:
+    """Return the parameters that may go without a name, of which balancers have some."""
+    return getattr(model, "short", ())
+
+
+def _form(model: type[Part]) -> str:
     kind = model.model_fields["kind"].default
     texts = list(_examples(model, kind))
     return " or ".join([f'"{kind}" alone', *texts])
 
 
-def _examples(model: type[BalancerPart], kind: str) -> Iterator[str]:
-    if model.short:
-        yield f'"{":".join([kind, *(name.upper() for name in model.short)])}"'
+def _examples(model: type[Part], kind: str) -> Iterator[str]:
+    if short := _short(model):
+        yield f'"{":".join([kind, *(name.upper() for name in short)])}"'
     if names := [name for name in model.model_fields if name != "kind"]:
         yield f'"{kind}:FIELD=VALUE" of {", ".join(names)}, each once'
 
 
-def _value(model: type[BalancerPart], name: str, text: str) -> object:
+def _value(model: type[Part], name: str, text: str) -> object:
     """Return the number that a text is, or the text; entries of a list one by one."""
     field = model.model_fields.get(name)
     if field is not None and get_origin(field.annotation) is tuple:

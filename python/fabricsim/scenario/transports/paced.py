@@ -1,4 +1,4 @@
-"""Transports: what hosts send when, and what they acknowledge."""
+"""Paced hosts: no window, no loss recovery, so that the load balancer alone decides."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
-from fabricsim.scenario.part import Part
 from fabricsim.scenario.ranges import Real
+from fabricsim.scenario.transports.scheme import Discipline, StartJitter, TransportPart
 
 LEAST_LOAD = 1e-6
 """Of the line rate."""
@@ -17,7 +17,7 @@ RHO_MAX: tuple[RhoMax, ...] = get_args(RhoMax)
 """Loads that are computed from the fabric and the messages, by the three readings of rho_max in Ofan section 2.2."""
 
 
-class Paced(Part):
+class Paced(TransportPart):
     """Hosts send at a fixed share of the line rate, round robin over their messages: no window, no loss recovery.
 
     Source: Ofan section 2.2, which isolates the load balancer so. The next frame may start one frame-plus-gap time over
@@ -26,7 +26,8 @@ class Paced(Part):
 
     summary: ClassVar[str] = "Hosts send at a fixed share of the line rate; no window, no retransmission."
     source: ClassVar[str] = "Ofan section 2.2, Appendix A"
-    differs: ClassVar[str] = "none"
+    discipline: ClassVar[Discipline] = "fifo"
+    has_load: ClassVar[bool] = True
 
     kind: Literal["paced"] = "paced"
     load: Annotated[float | RhoMax, Real(low=LEAST_LOAD, high=1, word=RHO_MAX)] = Field(
@@ -39,12 +40,14 @@ class Paced(Part):
     acks: Literal["per-packet", "off"] = Field(
         default="per-packet", description="One ACK for every data packet, or none. Ofan Appendix A."
     )
-    start_jitter: Literal["uniform", "none"] = Field(
-        default="uniform",
-        description="Each host starts at a random moment within its first frame interval, or all start on the dot. "
-        "Ofan Appendix C assumes uniform.",
-    )
+    start_jitter: StartJitter = "uniform"
 
+    @property
+    def acks_every_packet(self) -> bool:
+        """Whether every data packet that arrives is acknowledged by a packet of its own."""
+        return self.acks == "per-packet"
 
-Transport = Paced
-"""Any transport, told apart by `kind`."""
+    @property
+    def acks_messages(self) -> bool:
+        """Whether senders learn that a message has arrived, so that others can wait for that."""
+        return self.acks == "per-packet"

@@ -1,0 +1,115 @@
+"""Which parts of a scenario go together: transports with balancers and ports, measures with fabric and time limit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fabricsim.scenario.balancers import BALANCERS
+from fabricsim.scenario.derived import derived
+from fabricsim.scenario.links import directed_link
+from fabricsim.scenario.part import refusal
+from fabricsim.scenario.transports import Dcsim, Pfabric
+
+if TYPE_CHECKING:
+    from fabricsim.scenario.scenario import Scenario
+
+MOST_INTERVALS = 1_000_000
+"""Most rows of a run's series."""
+
+SPRAYERS_OF_SIMS = ("rps", "drb")
+"""Balancers that let a Data follow its Sim: the host names the path, and the same name leads over the same links."""
+
+
+def check(scenario: Scenario) -> None:
+    """Refuse parts that do not go together, in a validator of the scenario."""
+    _check_balancer(scenario)
+    _check_deployment(scenario)
+    _check_port(scenario)
+    _check_windows(scenario)
+    _check_measure(scenario)
+
+
+def balancers_of(transport: str) -> tuple[str, ...]:
+    """Return the kinds of balancer that a kind of transport goes with."""
+    if transport == "paced":
+        return tuple(BALANCERS)
+    if transport == "dcsim":
+        return SPRAYERS_OF_SIMS
+    # Their packets carry a priority where hosts' schemes write paths and CONGA its metrics.
+    return tuple(kind for kind, model in BALANCERS.items() if model.where == "switch" and kind != "conga")
+
+
+def _check_balancer(scenario: Scenario) -> None:
+    transport, allowed = scenario.transport.kind, balancers_of(scenario.transport.kind)
+    if scenario.balancer.kind not in allowed:
+        words = f"one of {', '.join(allowed)} where transport.kind is {transport}"
+        raise refusal(scenario.balancer.kind, words, "balancer.kind")
+
+
+def _check_deployment(scenario: Scenario) -> None:
+    if scenario.deployment is None:
+        return
+    if scenario.transport.kind == "dcsim":
+        allowed = "no deployment where transport.kind is dcsim: every switch has to follow the path that the host names"
+        raise refusal(scenario.deployment.balancer.kind, allowed, "deployment.balancer.kind")
+    allowed_kinds = balancers_of(scenario.transport.kind)
+    if scenario.deployment.balancer.kind not in allowed_kinds:
+        words = f"one of {', '.join(allowed_kinds)} where transport.kind is {scenario.transport.kind}"
+        raise refusal(scenario.deployment.balancer.kind, words, "deployment.balancer.kind")
+    _check_mixture(scenario, scenario.deployment.balancer.kind)
+
+
+def _check_mixture(scenario: Scenario, deployed: str) -> None:
+    scenario_balancer = scenario.balancer
+    kinds = {scenario_balancer.kind, deployed}
+    allowed = ""
+    if kinds <= {"conga", "sglb"}:
+        allowed = "one of conga and sglb, and once: cores take part in them, and in one scheme only"
+    elif "conga" in kinds and "ecmp" in kinds:
+        allowed = "conga not beside ecmp: it writes into the field of a packet that ecmp hashes"
+    elif "conga" in kinds and scenario_balancer.where == "host":
+        allowed = "conga beside schemes of switches only: it writes into the field that hosts choose paths by"
+    if allowed:
+        words = f"{allowed} (balancer.kind is {scenario_balancer.kind})"
+        raise refusal(deployed, words, "deployment.balancer.kind")
+
+
+def _check_port(scenario: Scenario) -> None:
+    port, transport = scenario.port, scenario.transport
+    largest = max(scenario.frame.data_bytes, scenario.frame.ack)
+    if port.buffer != "infinite" and port.buffer < largest:
+        raise refusal(str(port.buffer), f'at least the largest frame, {largest}B, or "infinite"', "port.buffer")
+    if transport.discipline != "fifo" and port.ecn_threshold not in ("auto", "none"):
+        words = f'"auto" or "none" where transport.kind is {transport.kind}: its ports mark nothing'
+        raise refusal(str(port.ecn_threshold), words, "port.ecn_threshold")
+    if not isinstance(transport, Dcsim) or port.buffer == "infinite":
+        return
+    here = derived(scenario)
+    left = transport.data_buffer_bytes(here)
+    if left is not None and left < here.data_bytes:
+        small = int(port.buffer) - left
+        words = f'at least {small + here.data_bytes}B, or "infinite": a data frame of {here.data_bytes}B beside '
+        words += f"{small}B for Sims, Sim-Acks and Data-Acks"
+        raise refusal(str(port.buffer), words, "port.buffer")
+
+
+def _check_windows(scenario: Scenario) -> None:
+    transport = scenario.transport
+    if not isinstance(transport, Pfabric):
+        return
+    windows = {**dict(transport), **transport.decided(derived(scenario))}
+    first, most = windows["initial_window_packets"], windows["max_window_packets"]
+    if first > most:
+        words = f"at least initial_window_packets, {first} here"
+        raise refusal(most, words, "transport.max_window_packets")
+
+
+def _check_measure(scenario: Scenario) -> None:
+    measure = scenario.measure
+    if measure.watched_port is not None:
+        directed_link(scenario.fabric, measure.watched_port, "measure.watched_port")
+    if measure.interval is not None and int(measure.interval) * MOST_INTERVALS < scenario.time_limit_ps:
+        rows = -(-scenario.time_limit_ps // int(measure.interval))
+        words = f"at most {MOST_INTERVALS:,} intervals until run.time_limit, not {rows:,}: set a longer "
+        words += "interval or an earlier limit"
+        raise refusal(str(measure.interval), words, "measure.interval")
