@@ -73,9 +73,9 @@ class Entry:
     """One balancer, workload, fabric, transport or other part of a scenario.
 
     `part` is the section of a scenario file; `name` its `kind` there, or the part itself where it has only one. The
-    last six are empty but for balancers (`differs`: also transports): where the scheme runs, what a switch remembers,
+    next six are empty but for balancers (`differs`: also transports): where the scheme runs, what a switch remembers,
     how its average queue provably grows with the message size m on uplinks and downlinks (Ofan Table 1), how it
-    deviates from its source, and what was measured.
+    deviates from its source, and what was measured. `discipline` is what ports do under a transport, else empty.
     """
 
     name: str
@@ -89,6 +89,7 @@ class Entry:
     growth_down: str = ""
     differs: str = ""
     measured: Measured = Measured()
+    discipline: str = ""
 
 
 def catalogue() -> tuple[Entry, ...]:
@@ -123,7 +124,7 @@ def _entry(name: str, part: str, model: Any) -> Entry:
     document = inspect.cleandoc(model.__doc__ or "")
     source = re.search(r"Source: (.+?)\.?(?:\n\n|$)", document, re.DOTALL)
     first = " ".join(document.split("\n\n")[0].split())
-    facts = ("where", "state_per_switch", "growth_up", "growth_down", "differs")
+    facts = ("where", "state_per_switch", "growth_up", "growth_down", "differs", "discipline")
     return Entry(
         name=name,
         part=part,

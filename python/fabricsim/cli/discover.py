@@ -83,6 +83,11 @@ def _show_list(name: str) -> None:
         title = f"{name} (up, down: growth of the average queue with the message size m, as proved; ?: not proved)"
         show_table(title, headings, rows, numbers=False)
         return
+    if section == "transport":
+        title = f"{name} (ports: what they do with what waits)"
+        ports = [(one.name, one.discipline, one.summary) for one in entries]
+        show_table(title, ("name", "ports", "what it does"), ports, numbers=False)
+        return
     show_table(name, ("name", "what it is"), [(one.name, one.summary) for one in entries], numbers=False)
 
 
@@ -101,6 +106,7 @@ def _show_entry(entry: Entry) -> None:
         "source": entry.source,
         "differs": entry.differs,
         "runs on": entry.where,
+        "ports": entry.discipline,
         "remembers": entry.state_per_switch,
         "average queue": f"uplinks {entry.growth_up}; downlinks {entry.growth_down}" if entry.growth_up else "",
         "measured growth": f"largest queue {entry.measured.growth} ({GROWTH_CONDITIONS})"

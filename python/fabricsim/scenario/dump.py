@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from fabricsim.scenario.derived import derived
 from fabricsim.scenario.scenario import Scenario
 from fabricsim.scenario.units import Bytes
 
@@ -16,8 +17,11 @@ def scenario_to_toml(scenario: Scenario) -> str:
     """
     sections = scenario.model_dump(mode="json", exclude_none=True)
     marks = "none" if scenario.ecn_threshold_bytes is None else str(Bytes(scenario.ecn_threshold_bytes))
-    remarks = {"ecn_threshold": marks} if scenario.port.ecn_threshold == "auto" else {}
-    return "\n".join(f"[{name}]\n{_section(fields, remarks)}" for name, fields in sections.items())
+    remarks = {
+        "port": {"ecn_threshold": marks} if scenario.port.ecn_threshold == "auto" else {},
+        "transport": {name: str(value) for name, value in scenario.transport.decided(derived(scenario)).items()},
+    }
+    return "\n".join(f"[{name}]\n{_section(fields, remarks.get(name, {}))}" for name, fields in sections.items())
 
 
 def _section(fields: Mapping[str, object], remarks: Mapping[str, str]) -> str:

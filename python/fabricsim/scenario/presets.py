@@ -13,9 +13,27 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "frame": {"payload": "4096B", "header": "62B", "ack": "64B", "gap": "20B", "last_frame": "full"},
         "port": {"buffer": "infinite", "ecn_threshold": "auto"},
     },
+    "dcsim-paper": {
+        "fabric": {"kind": "fat-tree", "radix": 8, "rate": "800Gbps", "latency": "650ns"},
+        "workload": {
+            "kind": "collectives",
+            "count": 5,
+            "sizes": [8, 16, 32, 64],
+            "pattern": "all-to-all-v",
+            "message": "1566kB",
+        },
+        "balancer": {"kind": "rps"},
+        "transport": {"kind": "dcsim", "queue_packets": 12, "token_factor": 2.1, "ack_every": 16},
+        "frame": {"payload": "9000B", "header": "0B", "ack": "64B", "gap": "0B", "last_frame": "full"},
+        "port": {"buffer": "500kB", "ecn_threshold": "auto"},
+    },
 }
 """`ofan-paper`: Ofan section 6, with paced hosts: so with buffers without limit (section 2.2), and marks for REPS only.
 
 The paper's 800kB of buffer belong to its cases with congestion control, its 80kB of threshold to these and to REPS
 (section 6, footnote 6): `auto` is 80kB under REPS, and no marks under the balancers that do not react to them.
+
+`dcsim-paper`: dcSim section 4, its baseline of five all-to-all-v collectives of 2 BDP (174 packets) a pair. A hop
+is 200 ns of wire and 450 ns of switch, that into the host too, which gives the paper's RTT of 7.8 us; 9 kB and 64 B are
+whole frames, without gaps. The other transports take its place with a balancer of theirs, such as `simple-rr` or `rsq`.
 """

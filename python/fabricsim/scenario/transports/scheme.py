@@ -31,7 +31,7 @@ StartJitter = Annotated[
 
 RETRY = (
     "How long a control packet goes unanswered before it is sent again. The paper does not say; auto is 10 RTT_p, "
-    "twice the latency of the longest path."
+    "where RTT_p is the latency of the longest path there and back."
 )
 """What the field `retry` of a scheme does."""
 
