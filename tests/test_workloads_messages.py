@@ -35,7 +35,7 @@ def test_messages_become_arrays() -> None:
     assert list(edges) == [(1, 0, 0), (1, 2, 1)]
     assert {name: array.dtype.name for name, array in messages.to_door().items()} == {
         "src": "uint32", "dst": "uint32", "bytes": "uint64", "start_ps": "uint64", "rank": "uint32",
-        "dep_message": "uint32", "dep_on": "uint32", "dep_event": "uint8", "trigger_count": "uint32",
+        "collective": "uint32", "dep_message": "uint32", "dep_on": "uint32", "dep_event": "uint8", "trigger_count": "uint32",
         "fire_trigger": "uint32", "fire_message": "uint32", "fire_event": "uint8",
         "target_trigger": "uint32", "target_message": "uint32",
     }  # fmt: skip

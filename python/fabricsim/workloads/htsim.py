@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple, NoReturn
 
 from fabricsim.errors import ScenarioError
 from fabricsim.workloads.messages import ACKED, DELIVERED, LATEST_START_PS, Messages, Places
+from fabricsim.workloads.ranks import ranks_in_order
 from fabricsim.workloads.triggers import lowered
 
 StartUnit = Literal["us", "ps"]
@@ -215,7 +216,7 @@ class _Reader:
             hosts=self.headers["Nodes"],
             places=places,
             start_ps=self.start,
-            rank=_ranks(self.src),
+            rank=ranks_in_order(self.src),
             **edges,
         )
         return HtsimFile(self.headers["Nodes"], lowered(messages, places))
@@ -247,12 +248,3 @@ class _Reader:
 
     def _fail(self, name: str, value: object, allowed: str) -> NoReturn:
         raise ScenarioError(f"{self.path}:{self.line}: {name}", value, allowed)
-
-
-def _ranks(src: list[int]) -> list[int]:
-    seen: dict[int, int] = {}
-    ranks = []
-    for host in src:
-        ranks.append(seen.get(host, 0))
-        seen[host] = ranks[-1] + 1
-    return ranks

@@ -18,7 +18,9 @@ _DECIMALS = {"us": 6, "ps": 0}
 
 
 def write_htsim(messages: Messages, path: str | Path, hosts: int, start_unit: StartUnit = "us") -> None:
-    """Write messages as a `.cm` file for a fabric of `hosts` hosts; `read_htsim` gives the same messages back.
+    """Write messages as a `.cm` file for a fabric of `hosts` hosts.
+
+    `read_htsim` gives the same messages back, but for the numbers of collectives, which the format does not have.
 
     A dependency becomes a oneshot, several of one message a barrier. Where a message feeds more than one trigger its
     line names them all, of which htsim keeps the last; htsim also truncates `start` to whole units and cannot read

@@ -16,11 +16,11 @@ from fabricsim.errors import ScenarioError, Unknown
 from fabricsim.json_file import read_json
 from fabricsim.scenario.part import nearest, scenario_error
 from fabricsim.scenario.units import Duration
-from fabricsim.scenario.workload import Message, MessageList
+from fabricsim.scenario.workloads import Message, MessageList
 from fabricsim.workloads.messages import ACKED, DELIVERED, DTYPES, Messages, Places
 
 _EVENTS = {"delivered": DELIVERED, "acked": ACKED}
-_COLUMNS = ("src", "dst", "bytes", "start_ps", "rank")
+_COLUMNS = ("src", "dst", "bytes", "start_ps", "rank", "collective")
 
 
 def from_models(listed: Sequence[Message], where: str = "") -> Messages:
@@ -54,6 +54,7 @@ def from_models(listed: Sequence[Message], where: str = "") -> Messages:
         places=places,
         start_ps=np.array([int(message.start) for message in listed], np.uint64),
         rank=[message.rank for message in listed],
+        collective=[message.collective for message in listed],
         dep_message=dep_message,
         dep_on=dep_on,
         dep_event=dep_event,
@@ -64,8 +65,8 @@ def read_messages(path: str | Path) -> Messages:
     """Read messages from a .json, .npz or .parquet file.
 
     .json: a list of messages as in a scenario's `[workload]`, or an object with that list as `messages`. .npz: arrays
-    named as the arguments of `Messages.from_arrays`. .parquet: columns src, dst, bytes and optionally start_ps, rank.
-    Raises `ScenarioError` naming the file and what is wrong with it.
+    named as the arguments of `Messages.from_arrays`. .parquet: columns src, dst, bytes and optionally start_ps, rank,
+    collective. Raises `ScenarioError` naming the file and what is wrong with it.
     """
     path = Path(path)
     readers = {".json": _from_json, ".npz": _from_npz, ".parquet": _from_parquet}
@@ -107,8 +108,16 @@ def _listed(messages: Messages) -> list[dict[str, Any]]:
     names = {event: name for name, event in _EVENTS.items()}
     columns = [getattr(messages, name).tolist() for name in _COLUMNS]
     listed: list[dict[str, Any]] = [
-        {"id": row, "src": src, "dst": dst, "bytes": size, "start": str(Duration(start)), "rank": rank}
-        for row, (src, dst, size, start, rank) in enumerate(zip(*columns, strict=True))
+        {
+            "id": row,
+            "src": src,
+            "dst": dst,
+            "bytes": size,
+            "start": str(Duration(start)),
+            "rank": rank,
+            "collective": of,
+        }
+        for row, (src, dst, size, start, rank, of) in enumerate(zip(*columns, strict=True))
     ]
     edges = zip(messages.dep_message.tolist(), messages.dep_on.tolist(), messages.dep_event.tolist(), strict=True)
     for row, on, event in edges:

@@ -20,19 +20,21 @@ DELIVERED, ACKED = 0, 1
 
 DTYPES: dict[str, type[np.unsignedinteger[Any]]] = {
     "src": np.uint32, "dst": np.uint32, "bytes": np.uint64, "start_ps": np.uint64, "rank": np.uint32,
+    "collective": np.uint32,
     "dep_message": np.uint32, "dep_on": np.uint32, "dep_event": np.uint8,
     "trigger_count": np.uint32,
     "fire_trigger": np.uint32, "fire_message": np.uint32, "fire_event": np.uint8,
     "target_trigger": np.uint32, "target_message": np.uint32,
 }  # fmt: skip
 _GROUPS = (
-    ("src", "dst", "bytes", "start_ps", "rank"),
+    ("src", "dst", "bytes", "start_ps", "rank", "collective"),
     ("dep_message", "dep_on", "dep_event"),
     ("trigger_count",),
     ("fire_trigger", "fire_message", "fire_event"),
     ("target_trigger", "target_message"),
 )
-_LARGEST_PACKETS = 2**32 - 1
+MOST_PACKETS = 2**32 - 1
+"""Of one message: packets are numbered in 32 bits."""
 LATEST_START_PS = 2**62 - 1
 """Latest `start_ps` that the core takes: sums of times stay within 64 bits."""
 
@@ -53,9 +55,9 @@ class Messages:
 
     Make one with `Messages.from_arrays`, which checks it. Fields are NumPy arrays named and typed as at the door:
     src, dst (hosts), bytes (payload), start_ps (earliest start), rank (place in the sender's round robin among messages
-    of the same start; ties by dst, then bytes); dep_message waits for dep_event (0 delivered, 1 acked) of dep_on; a
-    trigger fires after trigger_count activations (0: each activation starts its next target); fire_* activate it,
-    target_* are started by it, in order.
+    of the same start; ties by dst, then bytes), collective (number of the one it belongs to); dep_message waits for
+    dep_event (0 delivered, 1 acked) of dep_on; a trigger fires after trigger_count activations (0: each activation
+    starts its next target); fire_* activate it, target_* are started by it, in order.
     """
 
     src: NDArray[np.uint32]
@@ -63,6 +65,7 @@ class Messages:
     bytes: NDArray[np.uint64]
     start_ps: NDArray[np.uint64]
     rank: NDArray[np.uint32]
+    collective: NDArray[np.uint32]
     dep_message: NDArray[np.uint32]
     dep_on: NDArray[np.uint32]
     dep_event: NDArray[np.uint8]
@@ -92,8 +95,8 @@ class Messages:
             bytes: payload; a single number stands for every message. 0 travels as one header-only frame.
             hosts: number of hosts of the fabric, to check host numbers against; None leaves that to `check_fits`.
             places: where messages and triggers stand, for errors; for readers of files.
-            others: any other field of the class; start_ps and rank default to 0 (a single number stands for every
-                message), the edge lists to none.
+            others: any other field of the class; start_ps, rank and collective default to 0 (a single number stands for
+                every message), the edge lists to none.
 
         Raises:
             ScenarioError: a value is out of range, a message goes to its own sender, a message or a trigger can never
@@ -107,7 +110,7 @@ class Messages:
                 raise ScenarioError(name, value, f"one of {', '.join(DTYPES)}", places.where)
         arrays = {name: _as_array(name, given.get(name, []), dtype, places) for name, dtype in DTYPES.items()}
         count = arrays["src"].size
-        for name in ("bytes", "start_ps", "rank"):
+        for name in ("bytes", "start_ps", "rank", "collective"):
             if name not in given or np.ndim(given[name]) == 0:
                 arrays[name] = np.full(count, arrays[name] if name in given else 0, DTYPES[name])
         for group in _GROUPS:
@@ -157,11 +160,11 @@ class Messages:
         if not len(self):
             raise ScenarioError("workload", "no messages", "1 message or more", places.where)
         self.check_hosts(scenario.fabric.hosts_count, places)
-        most = int(scenario.frame.payload) * _LARGEST_PACKETS
+        most = int(scenario.frame.payload) * MOST_PACKETS
         for row in np.flatnonzero(self.bytes > np.uint64(min(most, 2**64 - 1)))[:1]:
             allowed = f"at most {most} bytes, 2^32 - 1 packets"
             raise ScenarioError(places.message(int(row), "bytes"), int(self.bytes[row]), allowed, places.where)
-        if scenario.transport.acks == "off":
+        if not scenario.transport.acks_messages:
             waits = [*self.dep_message[self.dep_event == ACKED], *self.fire_message[self.fire_event == ACKED]]
             for row in waits[:1]:
                 allowed = 'waiting for "delivered" only, since transport.acks is "off"'
