@@ -25,7 +25,9 @@ EDGE_LISTS = {
     "target_trigger": np.uint32,
     "target_message": np.uint32,
 }
-AS_IT_STARTS = {"links_down": [], "links_degraded": [], "link_events": [], "reconvergence_delay_ps": 0}
+AS_IT_STARTS = {
+    "links_down": [], "links_degraded": [], "link_events": [], "reconvergence_delay_ps": 0, "losses": [],
+}  # fmt: skip
 Config = dict[str, Any]
 Columns = dict[str, NDArray[Any]]
 
@@ -58,11 +60,11 @@ def configure(
         "time_limit_ps": limit_ps,
         "fabric": fabric,
         "frame": {"payload_bytes": 4096, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20, "last_frame": "full"},
-        "port": {"buffer_bytes": None, "ecn_threshold_bytes": None},
+        "port": {"buffer_bytes": None, "ecn_threshold_bytes": None, "discipline": {"kind": "fifo"}},
         "balancer": balancer_from_text(balancer).lowered(),
         "deployments": [],
         "transport": {"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "uniform"},
-        "measure": {"queues": True, "trace": False},
+        "measure": {"queues": True, "trace": False, "interval_ps": None, "watched_port": None},
     }
     for part, changes in parts.items():
         config[part] |= changes
@@ -85,6 +87,7 @@ def messages(
         "bytes": column(size),
         "start_ps": column(start_ps),
         "rank": np.arange(rows, dtype=np.uint32),
+        "collective": np.zeros(rows, dtype=np.uint32),
     }
     return columns | {name: np.array(edges.get(name, []), dtype=dtype) for name, dtype in EDGE_LISTS.items()}
 
@@ -124,7 +127,8 @@ def cct_acked_ps(output: Any) -> int:
 def assert_same(one: Any, other: Any, but: tuple[str, ...] = ()) -> None:
     """Every array of both outputs is equal; `but` names totals that may differ."""
     assert one["status"] == other["status"]
-    for table in ("flows", "ports", "trace"):
+    assert one["transport"] == other["transport"]
+    for table in ("flows", "ports", "series", "trace"):
         for name, column in one[table].items():
             np.testing.assert_array_equal(column, other[table][name], err_msg=f"{table}.{name}")
     assert {k: v for k, v in one["totals"].items() if k not in but} == {

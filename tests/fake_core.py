@@ -28,6 +28,12 @@ TO_INDEX = (0, 1, 0, 0, 0, 1, 0, 1)
 DATA = np.array((1, 0, 1, 0, 0, 1, 0, 1), dtype=np.uint64)
 ACKS = np.array((0, 1, 0, 1, 1, 0, 1, 0), dtype=np.uint64)
 
+SERIES = (
+    "end_ps", "delivered_data_bytes", "delivered_packets_count", "reordered_packets_count", "sent_data_packets_count",
+    "dropped_data_count", "dropped_control_count", "port_data_frames_count", "port_control_frames_count",
+    "port_sim_frames_count", "port_data_waiting_packets", "port_sim_waiting_packets",
+)  # fmt: skip
+
 
 def output() -> dict[str, Any]:
     """The core's output for the one packet; every array is new, so a test may write into it."""
@@ -42,6 +48,9 @@ def output() -> dict[str, Any]:
             "last_acked_at_ps": np.array([ACKED_PS], dtype=np.uint64),
             "delivered_packets_count": np.array([1], dtype=np.uint32),
             "acked_packets_count": np.array([1], dtype=np.uint32),
+            "retransmitted_packets_count": np.array([0], dtype=np.uint32),
+            "reordered_packets_count": np.array([0], dtype=np.uint32),
+            "delay_ps": np.array([NEVER], dtype=np.uint64),
         },
         "ports": {
             "from_tier": np.array(FROM_TIER, dtype=np.uint8),
@@ -62,6 +71,8 @@ def output() -> dict[str, Any]:
             "lost_data_count": none.copy(),
             "lost_control_count": none.copy(),
         },
+        "series": {name: np.array([], dtype=np.uint64) for name in SERIES},
+        "transport": {},
         "totals": {
             "end_at_ps": 4_500_000,
             "window_ps": 500_000,

@@ -12,7 +12,10 @@ import pytest
 
 from fabricsim import plot, readable, report
 from fabricsim.compare import Comparison, _order_statistics, flat, label, summary_table
-from fabricsim.scenario import Deployment, Ofan, Pofan, Scenario
+from fabricsim.contestants import of_transport, transport_contestant
+from fabricsim.errors import ScenarioError
+from fabricsim.scenario import Deployment, Ofan, Pofan, Rsq, Scenario, SimpleRr
+from fabricsim.scenario.transports import Dcpim, Dcsim, Phost
 
 STAGES = ("host-edge", "edge-agg", "agg-core", "core-agg", "agg-edge", "edge-host")
 INCREASES = {"ofan": (0.02, 0.03, 0.025), "rsq": (0.1, 0.16, 0.11)}
@@ -21,13 +24,14 @@ INCREASES = {"ofan": (0.02, 0.03, 0.025), "rsq": (0.1, 0.16, 0.11)}
 def row(balancer: str, seed: int, increase: float | None, packets: int | None = 7) -> dict[str, Any]:
     stage = {"max_packets": packets, "mean_packets": 1.5, "overload_fraction": 0.1}
     summary = {
-        "status": "done", "seed": seed, "deployment": None, "load": 1.0, "links_down_count": 0,
+        "transport": "paced", "status": "done", "seed": seed, "deployment": None, "load": 1.0, "links_down_count": 0,
         "hosts": 432, "version": "1", "result_hash": "0", "threads": 1,
         "unfinished_count": int(increase is None), "cct_acked_us": increase and 17 * (1 + increase),
         "cct_delivered_us": increase and 14 * (1 + increase), "bound_us": 17.0, "cct_increase_fraction": increase,
         "max_queue_packets": packets, "utilisation_fraction": increase and 0.6, "wall_s": 0.1,
         "queues": dict.fromkeys(STAGES, stage), "drops_count": {"data": 0, "control": 0},
         "lost_count": {"dead_link": 0, "unroutable": 0},
+        "loss_fraction": {"data": 0.0, "control": None}, "transport_counts": {},
     }  # fmt: skip
     return {"balancer": balancer, **flat(summary)}
 
@@ -76,9 +80,48 @@ def test_labels_are_the_short_form() -> None:
     assert [label(Ofan()), label(Pofan(ports_per_pipe=2))] == ["ofan", "pofan:2"]
 
 
-def test_losses_have_columns_of_their_own() -> None:
-    lost = {"queues": {}, "drops_count": {"data": 1}, "lost_count": {"dead_link": 3, "unroutable": 4}}
-    assert flat(lost) == {"drops_data_count": 1, "lost_dead_link_count": 3, "lost_unroutable_count": 4}
+def test_losses_and_what_a_transport_counts_have_columns_of_their_own() -> None:
+    lost = {
+        "queues": {}, "drops_count": {"data": 1}, "lost_count": {"dead_link": 3, "unroutable": 4},
+        "loss_fraction": {"sim": 0.5}, "transport_counts": {"sims_sent_count": 6},
+    }  # fmt: skip
+    assert flat(lost) == {
+        "drops_data_count": 1, "lost_dead_link_count": 3, "lost_unroutable_count": 4, "loss_sim_fraction": 0.5,
+        "sims_sent_count": 6,
+    }  # fmt: skip
+
+
+def test_transports_are_named_with_the_balancer_that_is_not_their_usual_one() -> None:
+    named = [of_transport(Dcsim()), of_transport(Dcpim(), SimpleRr()), of_transport(Phost(window_packets=9), Rsq())]
+    assert [one.label for one in named] == ["dcsim", "dcpim/simple-rr", "phost:window_packets=9"]
+    assert [one.parts["balancer"].kind for one in named] == ["rps", "simple-rr", "rsq"]
+    for one in named:
+        assert transport_contestant(one.label) == one
+    with pytest.raises(ScenarioError, match="under dcsim: rps, drb"):
+        transport_contestant("dcsim/ofan")
+
+
+def test_a_comparison_of_transports_is_by_transport() -> None:
+    rows = [
+        {"transport": name, **{key: value for key, value in row(over, 1, increase).items() if key != "transport"}}
+        for name, over, increase in (("dcsim", "rps", 0.5), ("dcpim/simple-rr", "simple-rr", 0.7))
+    ]
+    runs = pl.DataFrame(rows)
+    fct = pl.DataFrame({"transport": ["dcsim", "dcpim/simple-rr"], "seed": [1, 1], "fct_us": [13.0, 14.0]})
+    found = Comparison(Scenario(), runs, fct, by="transport")
+    assert found.table.columns[0] == "transport"
+    assert readable.headings(found.table)[0] == "transport"
+    # Their bound is of the last delivery, whatever the base scenario's transport.
+    assert [texts[:2] for texts in readable.rows(found.table, found.cct)] == [
+        ("dcsim", "21.000"), ("dcpim/simple-rr", "23.800"),
+    ]  # fmt: skip
+    bars, _, lines = plot.comparison(found.table, runs, fct).axes
+    assert [text.get_text() for text in bars.get_xticklabels()] == ["dcsim", "dcpim/simple-rr"]
+    assert [line.get_label() for line in lines.lines] == ["dcsim", "dcpim/simple-rr"]
+    page = report.comparison_page(found)
+    assert "Transports compared on" in page
+    assert "the same for every transport" in page
+    assert "&quot;transport&quot;: &quot;varied&quot;" in page
 
 
 def test_figures_draw_every_bar_dot_and_line(two: Comparison) -> None:

@@ -14,8 +14,23 @@ class CoreFlows(TypedDict):
     last_acked_at_ps: NDArray[np.uint64]
     delivered_packets_count: NDArray[np.uint32]
     acked_packets_count: NDArray[np.uint32]
+    retransmitted_packets_count: NDArray[np.uint32]
+    reordered_packets_count: NDArray[np.uint32]
+    delay_ps: NDArray[np.uint64]
 
-class CorePorts(TypedDict):
+class CoreLanes(TypedDict, total=False):
+    sim_frames_count: NDArray[np.uint64]
+    sim_ack_frames_count: NDArray[np.uint64]
+    data_ack_frames_count: NDArray[np.uint64]
+    dropped_sim_count: NDArray[np.uint64]
+    dropped_sim_ack_count: NDArray[np.uint64]
+    dropped_data_ack_count: NDArray[np.uint64]
+    max_waiting_sim_packets: NDArray[np.uint32]
+    max_waiting_sim_ack_packets: NDArray[np.uint32]
+    max_waiting_data_ack_packets: NDArray[np.uint32]
+    max_waiting_data_packets: NDArray[np.uint32]
+
+class CorePorts(CoreLanes):
     from_tier: NDArray[np.uint8]
     from_index: NDArray[np.uint32]
     to_tier: NDArray[np.uint8]
@@ -34,6 +49,20 @@ class CorePorts(TypedDict):
     lost_data_count: NDArray[np.uint64]
     lost_control_count: NDArray[np.uint64]
 
+class CoreSeries(TypedDict):
+    end_ps: NDArray[np.uint64]
+    delivered_data_bytes: NDArray[np.uint64]
+    delivered_packets_count: NDArray[np.uint64]
+    reordered_packets_count: NDArray[np.uint64]
+    sent_data_packets_count: NDArray[np.uint64]
+    dropped_data_count: NDArray[np.uint64]
+    dropped_control_count: NDArray[np.uint64]
+    port_data_frames_count: NDArray[np.uint64]
+    port_control_frames_count: NDArray[np.uint64]
+    port_sim_frames_count: NDArray[np.uint64]
+    port_data_waiting_packets: NDArray[np.uint64]
+    port_sim_waiting_packets: NDArray[np.uint64]
+
 class CoreTrace(TypedDict):
     at_ps: NDArray[np.uint64]
     link: NDArray[np.uint32]
@@ -45,6 +74,8 @@ class CoreOutput(TypedDict):
     status: Literal["done", "stuck", "time-limit"]
     flows: CoreFlows
     ports: CorePorts
+    series: CoreSeries
+    transport: dict[str, int]
     totals: dict[str, int]
     trace: CoreTrace
 

@@ -1,4 +1,4 @@
-"""How figures show each balancer: colour, marker, line and name, the same in every figure."""
+"""How figures show each balancer and each transport: colour, marker, line and name, the same in every figure."""
 
 from __future__ import annotations
 
@@ -28,6 +28,11 @@ _STYLES: dict[str, tuple[str, str, str]] = {
     "sglb": ("#AA44DD", "D", "-."),
     "ecmp": ("#7F7F7F", "x", "--"),
     "flowlet": ("#B0B0B0", "+", "--"),
+    "dcsim": ("#0072B2", "o", "-"),
+    "dcpim": ("#009E73", "D", "-"),
+    "phost": ("#E69F00", "s", "-"),
+    "pfabric": ("#CC3311", "^", "-"),
+    "paced": ("#7F7F7F", "x", "-"),
 }
 _OTHERS = ("#117733", "#661100", "#6699CC", "#AA4466", "#888800", "#CC3311", "#4477AA", "#BBCC33")
 
@@ -35,11 +40,12 @@ _NAMES = {
     "ofan": "Ofan", "pofan": "POfan", "drb": "DRB", "ethereal": "Ethereal", "rsq": "RSQ", "rps": "RPS", "reps": "REPS",
     "ar": "AR", "jsq": "JSQ", "simple-rr": "SimpleRR", "choice": "CHOICE", "drill": "DRILL", "conga": "CONGA",
     "dlb": "DLB", "sglb": "SGLB", "ecmp": "ECMP", "flowlet": "flowlets",
+    "dcsim": "dcSim", "dcpim": "dcPIM", "phost": "pHost", "pfabric": "pFabric", "paced": "paced",
 }  # fmt: skip
 
 
 def colours(balancers: Iterable[str]) -> dict[str, str]:
-    """Give each name its colour: a balancer its own, anything else one of eight others by its place."""
+    """Give each name its colour: a balancer or transport its own, anything else one of eight others by its place."""
     balancers = list(balancers)
     others = [name for name in balancers if _known(name) is None]
     rest = {name: _OTHERS[place % len(_OTHERS)] for place, name in enumerate(others)}
@@ -47,9 +53,10 @@ def colours(balancers: Iterable[str]) -> dict[str, str]:
 
 
 def style(name: str) -> dict[str, Any]:
-    """Return colour, marker and line of a balancer such as "ofan" or "pofan:4", as matplotlib's keyword arguments.
+    """Return colour, marker and line of a name such as "ofan", "pofan:4" or "dcsim", as matplotlib's keyword arguments.
 
-    A balancer with other parameters is shown as its kind; what is no balancer gets the first of the other colours.
+    With other parameters it is shown as its kind; what is neither balancer nor transport gets the first of the other
+    colours, and so does a transport over another balancer than its usual one.
     """
     known = _known(name)
     colour, marker, line = _STYLES[known] if known else (_OTHERS[0], "o", "-")

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from fabricsim.frame_times import Path, Times, paths
 from fabricsim.offered_load import with_load
+from fabricsim.scenario.derived import derived
+from fabricsim.scenario.transports import Dcsim, Paced
 from fabricsim.workloads.earliest import earliest_starts
 
 if TYPE_CHECKING:
@@ -35,9 +37,13 @@ def ideal_fct_ps(scenario: Scenario, messages: Messages) -> Times:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """All bounds of a run, which share their work; each is the result of the function of its name."""
+    """All bounds of a run, which share their work; each is the result of the function of its name.
+
+    `unloaded_ps`: time of a packet of each flow over the idle path, store and forward; the mean over its packets.
+    """
 
     ideal_fct_ps: Times
+    unloaded_ps: NDArray[np.float64]
     bound_ps: int
     least_cct_ps: int
 
@@ -50,10 +56,38 @@ def all_bounds(scenario: Scenario, messages: Messages) -> Bounds:
         bound = _permutation_ps(flows)
         least = bound - flows.paths[0].hops[0].gap_ps
     else:
-        bound = least = _naive_ps(flows)
+        bound = least = _naive_ps(flows, np.zeros(len(messages), np.int64))
+    wait = sim_wait_ps(scenario, messages.src, messages.dst, flows.packets)
+    if wait.any():
+        least = _naive_ps(flows, wait)
     if splits_bytes(scenario):
         least = int(frameless_fct_ps(scenario, messages.src, messages.dst, messages.bytes).max(initial=0))
-    return Bounds(flows.ideal, bound, least)
+    return Bounds(flows.ideal, flows.unloaded, bound, least)
+
+
+def bounds_cct_acked(scenario: Scenario) -> bool:
+    """Whether the lower bound is of `cct_acked`: where paced hosts get an ACK a packet (Ofan Appendix A).
+
+    Else it is of `cct_delivered`, and follows from the data frames alone.
+    """
+    return isinstance(scenario.transport, Paced) and scenario.transport.acks_every_packet
+
+
+def sim_wait_ps(scenario: Scenario, src: NDArray[Any], dst: NDArray[Any], packets: NDArray[Any]) -> Times:
+    """Return how long after its start a flow's first Data may leave at the earliest under dcSim; else 0.
+
+    A Data is due RTT_max (or the fraction asked for) after its Sim started, by the host's own clock, and not before the
+    Sim-Ack is back (dcSim section 2.4). Flows that are sent directly do not wait.
+    """
+    wait = np.zeros(len(src), np.int64)
+    if not isinstance(scenario.transport, Dcsim):
+        return wait
+    lowered = scenario.transport.lowered(derived(scenario))
+    due = int(lowered["wait_ps"] * (1 - lowered["clock_drift_ppm"] / 1e6))
+    levels = scenario.fabric.hops(src, dst) // 2
+    for level, path in enumerate(paths(scenario), start=1):
+        wait[levels == level] = max(due, 2 * path.time_ps(int(scenario.frame.ack)))
+    return np.where(packets < lowered["direct_below_packets"], 0, wait)
 
 
 def splits_bytes(scenario: Scenario) -> bool:
@@ -72,7 +106,7 @@ def frameless_fct_ps(scenario: Scenario, src: NDArray[Any], dst: NDArray[Any], s
 def bound_ps(scenario: Scenario, messages: Messages) -> int:
     """Return the lower bound from which the CCT's increase counts, in ps.
 
-    It bounds `cct_acked`, or with ACKs off `cct_delivered`.
+    It bounds `cct_acked` or `cct_delivered`: `bounds_cct_acked` says which.
     For a permutation (each host that takes part sends one message and receives one, all of equally many whole packets,
     all at once, with ACKs, links of one rate): Ofan paper, Appendix A, as docs/explanation/measures.md writes it out.
     Else the naive bound: no flow beats its ideal, nothing starts before what it waits for, no host sends or receives
@@ -85,7 +119,8 @@ def least_cct_ps(scenario: Scenario, messages: Messages) -> int:
     """Return `bound_ps` less the gap that Appendix A counts too much (docs/explanation/measures.md).
 
     A run with a shorter CCT is an error of the simulator. Where hosts split bytes, all that is sure is that the payload
-    has to pass a link: then it is the largest of `frameless_fct_ps`.
+    has to pass a link: then it is the largest of `frameless_fct_ps`. Under dcSim every flow waits for `sim_wait_ps` in
+    addition, which `bound_ps` leaves out so that transports are compared with one and the same bound.
     """
     return all_bounds(scenario, messages).least_cct_ps
 
@@ -96,7 +131,7 @@ class _Flows:
     `levels` that its path climbs; `whole` frames; size of a `short` last frame, or 0; `ideal` completion; `ack`: what
     the last ACK takes back; `to_last_link`: least time of a frame to the switch before the receiver; `sending` and
     `receiving`: how long it occupies its sender and its receiver; `after_sending`: least time from its sender's being
-    free of it to its arrival.
+    free of it to its arrival; `unloaded` time of a packet over the idle path, on average.
     """
 
     def __init__(self, scenario: Scenario, messages: Messages) -> None:
@@ -107,12 +142,18 @@ class _Flows:
         is_short = (messages.bytes == 0) | ((rest > 0) & (scenario.frame.last_frame == "short"))
         self.whole: Times = (whole + ((rest > 0) & ~is_short)).astype(np.int64)
         self.short: Times = np.where(is_short, rest + header, 0).astype(np.int64)
+        self.packets: Times = self.whole + is_short
+        self.unloaded = np.zeros(len(messages))
         names = ("ideal", "ack", "to_last_link", "sending", "receiving", "after_sending")
         columns = np.zeros((len(names), len(messages)), np.int64)
         for level, path in enumerate(self.paths, start=1):
             rows = np.flatnonzero(self.levels == level)
             if rows.size:
                 columns[:, rows] = self._times(path, self.whole[rows], self.short[rows])
+                in_all = self.whole[rows] * path.time_ps(int(scenario.frame.data_bytes)) + np.where(
+                    is_short[rows], path.time_ps(self.short[rows]), 0
+                )
+                self.unloaded[rows] = in_all / self.packets[rows]
         self.ideal, self.ack, self.to_last_link, self.sending, self.receiving, self.after_sending = columns
 
     def _times(self, path: Path, whole: Times, short: Times) -> list[Times]:
@@ -135,7 +176,7 @@ class _Flows:
         # The receiver's link carries every frame; a short one may overtake whole ones on other paths.
         reached = least(path.time_to_last_link_ps(full), sent_before_short + path.time_to_last_link_ps(short))
         ideal = np.maximum(ideal, reached + receiving - last_link.gap_ps + last_link.latency_ps)
-        acks = self.scenario.transport.acks == "per-packet"
+        acks = bounds_cct_acked(self.scenario)
         return [
             ideal,
             np.full(whole.size, path.time_ps(int(self.scenario.frame.ack)) if acks else 0),
@@ -151,7 +192,7 @@ class _Flows:
         src, dst = np.sort(messages.src), np.sort(messages.dst)
         return bool(
             len(messages)
-            and self.scenario.transport.acks == "per-packet"
+            and bounds_cct_acked(self.scenario)
             and not messages.has_dependencies
             and len({hop.rate_bps for hop in self.paths[-1].hops}) == 1
             and np.array_equal(src, dst)
@@ -182,7 +223,8 @@ def _permutation_ps(flows: _Flows) -> int:
     return last_data + link.gap_ps + path.time_ps(ack)
 
 
-def _naive_ps(flows: _Flows) -> int:
+def _naive_ps(flows: _Flows, wait: Times) -> int:
+    """Return the naive bound; `wait`: of each flow, from its start to its first data frame's."""
     messages = flows.messages
     if not len(messages):
         return 0
@@ -195,13 +237,15 @@ def _naive_ps(flows: _Flows) -> int:
     clock = int(messages.start_ps[~waiting].min()) + jitter
     release = np.maximum(messages.start_ps.astype(np.int64) - clock, 0)
     signal = min(hop.latency_ps for hop in links)
-    start = earliest_starts(messages, release, flows.ideal, flows.ideal + flows.ack, signal)
+    alone = wait + flows.ideal
+    start = earliest_starts(messages, release, alone, alone + flows.ack, signal)
+    begin = start + wait
     hosts = flows.scenario.fabric.hosts_count
     after_receiving = flows.ack + links[-1].latency_ps - links[-1].gap_ps
     return max(
-        int((start + flows.ideal + flows.ack).max()),
-        _busiest(messages.src, hosts, start, flows.sending, flows.after_sending + flows.ack),
-        _busiest(messages.dst, hosts, start + flows.to_last_link, flows.receiving, after_receiving),
+        int((start + alone + flows.ack).max()),
+        _busiest(messages.src, hosts, begin, flows.sending, flows.after_sending + flows.ack),
+        _busiest(messages.dst, hosts, begin + flows.to_last_link, flows.receiving, after_receiving),
     )
 
 

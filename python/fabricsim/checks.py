@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fabricsim import metrics
 from fabricsim.errors import BoundViolationError, UnfinishedError
+from fabricsim.scenario.derived import derived
+from fabricsim.scenario.transports import Dcsim, Paced
+from fabricsim.summary import bounded_cct_ps, unfinished_flows
 
 if TYPE_CHECKING:
     import polars as pl
 
     from fabricsim.results import Results
+    from fabricsim.scenario import Scenario
 
 # How many flows or ports an error names.
 NAMED = 5
@@ -21,28 +24,31 @@ def check(results: Results) -> None:
 
     Raises:
         UnfinishedError: a flow did not deliver (or acknowledge) everything; names flows and the ports that dropped.
-        BoundViolationError: packets were lost from the count, a flow beat its ideal time, the CCT beat its lower bound
-            or a link carried more than its rate: an error of the simulator, not of the scenario.
+        BoundViolationError: packets were lost from the count, a flow beat its ideal time, the CCT beat its lower bound,
+            a link carried more than its rate or a Sim came back later than dcSim's Theorem 2 admits: an error of the
+            simulator, not of the scenario.
 
     """
     violations = [
         *_conservation(results),
+        *_deliveries(results),
+        *_sims(results),
         *_flows_too_fast(results),
         *_cct_too_short(results),
         *_links_too_full(results),
     ]
     if violations:
         raise BoundViolationError("the run breaks physical bounds:\n  " + "\n  ".join(violations), results=results)
-    if results.summary["unfinished_count"]:
+    endless = results.scenario.workload.is_endless
+    if results.summary["unfinished_count"] or (results.summary["status"] != "done" and not endless):
         raise UnfinishedError(_unfinished(results), results=results)
 
 
 def _unfinished(results: Results) -> str:
     import polars as pl
 
-    summary = results.summary
-    acks = results.scenario.transport.acks == "per-packet"
-    stuck = metrics.unacknowledged(results.flows) if acks else metrics.unfinished(results.flows)
+    summary, transport = results.summary, results.scenario.transport
+    stuck = unfinished_flows(results.scenario, results.flows, summary["status"])
     why = {
         "stuck": "nothing is left to happen",
         "time-limit": f"the time limit of {results.scenario.run.time_limit} is reached (run.time_limit)",
@@ -53,7 +59,8 @@ def _unfinished(results: Results) -> str:
     unroutable = summary["lost_count"]["unroutable"]
     if summary["status"] == "stuck" and (dropping.height or losing.height or unroutable):
         words = "dropped" if dropping.height else "lost"
-        why += f"; frames were {words}, and paced hosts do not send lost packets again"
+        paced = ", and paced hosts do not send lost packets again" if isinstance(transport, Paced) else ""
+        why += f"; frames were {words}{paced}"
     lines = [
         f"{stuck.height} of {summary['flows_count']} flows are unfinished after {summary['simulated_us']:.3f} us: {why}"
     ]
@@ -61,7 +68,7 @@ def _unfinished(results: Results) -> str:
         counts = f"{flow['delivered_packets_count']} of {flow['packets_count']} packets delivered"
         if flow["start_ps"] is None:
             counts = "never started"
-        elif acks:
+        elif transport.acks_messages:
             counts += f", {flow['acked_packets_count']} acknowledged"
         lines.append(f"flow {flow['message']} (host-{flow['src']} to host-{flow['dst']}): {counts}")
     if stuck.height > NAMED:
@@ -79,13 +86,12 @@ def _unfinished(results: Results) -> str:
 
 
 def _conservation(results: Results) -> list[str]:
-    """Frames out of hosts = into hosts + dropped and lost at switches; while unfinished, the rest is in flight."""
+    """Frames out of hosts = into hosts + dropped and lost at switches + under way at the end."""
     import polars as pl
 
     ports = results.ports
     out, into = (ports.filter(pl.col(end).str.starts_with("host-")) for end in ("from", "to"))
     switches = ports.filter(~pl.col("from").str.starts_with("host-"))
-    done = results.summary["unfinished_count"] == 0
     faults = []
     for kind in ("data", "control"):
         sent = int(out[f"{kind}_frames_count"].sum())
@@ -93,16 +99,80 @@ def _conservation(results: Results) -> list[str]:
         dropped = int(switches[f"dropped_{kind}_count"].sum())
         lost = int(switches[f"lost_{kind}_count"].sum()) + int(results.totals[f"unroutable_{kind}_count"])
         ended = arrived + dropped + lost
-        if sent < ended or (done and sent > ended):
+        if sent < ended or (_is_all_over(results) and sent > ended):
             faults.append(
                 f"{kind} frames: {sent} sent by hosts, {arrived} delivered, {dropped} dropped and {lost} lost"
             )
-    over = results.flows.filter(pl.col("delivered_packets_count") > pl.col("packets_count"))
-    faults += [
+    return faults
+
+
+def _is_all_over(results: Results) -> bool:
+    """Whether nothing is under way any more: hosts that do not pace may still have copies and control packets."""
+    return results.summary["unfinished_count"] == 0 and isinstance(results.scenario.transport, Paced)
+
+
+def _deliveries(results: Results) -> list[str]:
+    """Each packet counts once, however often it came, and none comes that was not sent."""
+    import polars as pl
+
+    flows, ports = results.flows, results.ports
+    over = flows.filter(pl.col("delivered_packets_count") > pl.col("packets_count"))
+    faults = [
         f"flow {row['message']}: {row['delivered_packets_count']} packets delivered of {row['packets_count']}"
         for row in over.head(NAMED).to_dicts()
     ]
+    ahead = flows.filter(pl.col("acked_packets_count") > pl.col("delivered_packets_count"))
+    faults += [
+        f"flow {row['message']}: {row['acked_packets_count']} packets acknowledged, {row['delivered_packets_count']} "
+        "delivered"
+        for row in ahead.head(NAMED).to_dicts()
+    ]
+    came = int(ports.filter(pl.col("to").str.starts_with("host-"))["data_frames_count"].sum())
+    packets, delivered, again = (
+        int(flows[f"{what}packets_count"].cast(pl.Int64).sum()) for what in ("", "delivered_", "retransmitted_")
+    )
+    duplicates = int(results.summary["transport_counts"].get("duplicates_count", 0))
+    # Of what came, some may be on the last link still, but for paced hosts that are done.
+    if came < delivered + duplicates or (_is_all_over(results) and came > delivered + duplicates):
+        faults.append(f"data frames: {came} came to hosts, {delivered} packets and {duplicates} duplicates counted")
+    sent = int(ports.filter(pl.col("from").str.starts_with("host-"))["data_frames_count"].sum())
+    if sent > packets + again:
+        faults.append(f"data frames: {sent} sent by hosts, of {packets} packets and {again} retransmissions")
     return faults
+
+
+def _sims(results: Results) -> list[str]:
+    """Under dcSim: each Sim is acknowledged or timed out once, and none takes longer than Theorem 2 admits."""
+    counts, scenario = results.summary["transport_counts"], results.scenario
+    if not isinstance(scenario.transport, Dcsim):
+        return []
+    sent, acked, late, timed_out = (
+        counts[f"{name}_count"] for name in ("sims_sent", "sims_acked", "sim_acks_late", "sims_timed_out")
+    )
+    faults = []
+    if acked + timed_out - late > sent:
+        faults.append(f"Sims: {sent} sent, {acked} acknowledged ({late} late), {timed_out} timed out")
+    slowest = counts["sim_rtt_max_ps"]
+    if (most := theorem_2_ps(scenario)) is not None and slowest > most:
+        faults.append(f"a Sim's RTT was {slowest} ps, more than the {most} ps of dcSim's Theorem 2")
+    return faults
+
+
+def theorem_2_ps(scenario: Scenario) -> int | None:
+    """Return the largest RTT of a Sim by Theorem 2 of dcSim; None where its assumptions do not hold.
+
+    It takes dcSim's ports, links of one rate that stay as they are, clocks that agree, and buckets that hold no more
+    tokens than queues hold Sims.
+    """
+    transport, fabric = scenario.transport, scenario.fabric
+    if not isinstance(transport, Dcsim) or transport.clock_drift_ppm > 0:
+        return None
+    here = derived(scenario)
+    discipline = transport.lowered_discipline(here)
+    one_rate = len({int(link.rate) for link in fabric.tier_links().values()}) == 1 and not fabric.links_degraded
+    if not one_rate or discipline["bucket_packets"] > discipline["queue_packets"]:
+        return None
+    return here.rtt_max_ps(discipline["queue_packets"], discipline["token_factor"])
 
 
 def _flows_too_fast(results: Results) -> list[str]:
@@ -115,6 +185,9 @@ def _flows_too_fast(results: Results) -> list[str]:
         src, dst, size = (flows[name].to_numpy() for name in ("src", "dst", "message_bytes"))
         least = bounds.frameless_fct_ps(results.scenario, src, dst, size)
         flows = flows.with_columns(least_ps=pl.Series(least))
+    src, dst, packets = (flows[name].to_numpy() for name in ("src", "dst", "packets_count"))
+    wait = bounds.sim_wait_ps(results.scenario, src, dst, packets)
+    flows = flows.with_columns(least_ps=pl.col("least_ps") + pl.Series(wait))
     fast = flows.filter(pl.col("fct_ps") < pl.col("least_ps"))
     return [
         f"flow {row['message']} (host-{row['src']} to host-{row['dst']}) took {row['fct_ps']} ps, less than the ideal "
@@ -124,8 +197,7 @@ def _flows_too_fast(results: Results) -> list[str]:
 
 
 def _cct_too_short(results: Results) -> list[str]:
-    acks = results.scenario.transport.acks == "per-packet"
-    cct = metrics.cct_acked_ps(results.flows) if acks else metrics.cct_delivered_ps(results.flows)
+    cct = bounded_cct_ps(results.scenario, results.flows)
     least = results.totals["least_cct_ps"]
     return (
         []

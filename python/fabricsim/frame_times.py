@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabricsim.errors import ScenarioError
+from fabricsim.scenario.transports import Paced
 
 if TYPE_CHECKING:
     from fabricsim.scenario import FatTree, LeafSpine, Scenario
@@ -76,7 +77,9 @@ class Path:
 def paths(scenario: Scenario) -> list[Path]:
     """Return the path of each number of levels, level 1 first."""
     fabric = scenario.fabric
-    gap, load = int(scenario.frame.gap), scenario.transport.load
+    gap = int(scenario.frame.gap)
+    # Hosts that do not pace may send at line rate.
+    load = scenario.transport.load if isinstance(scenario.transport, Paced) else 1.0
     if isinstance(load, str):
         raise ScenarioError("transport.load", load, "a number, once the messages are known")
     links = fabric.tier_links().values()

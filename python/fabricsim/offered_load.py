@@ -22,12 +22,13 @@ def with_load(scenario: Scenario, messages: Messages) -> Scenario:
     do not count. A host that sends several messages shares its rate among them by their bytes. Raises `ScenarioError`
     where some message has no path, or the fabric carries less than the least load that there may be.
     """
-    load = scenario.transport.load
-    if not isinstance(load, str):
+    from fabricsim.scenario.transports import LEAST_LOAD, Paced
+
+    transport = scenario.transport
+    if not isinstance(transport, Paced) or not isinstance(load := transport.load, str):
         return scenario
     from fabricsim.errors import ScenarioError
     from fabricsim.failures import with_failures
-    from fabricsim.scenario.transport import LEAST_LOAD
     from fabricsim.theory.rho_max import rho_max
 
     fabric = with_failures(scenario.fabric, scenario.run.seed)
@@ -37,8 +38,7 @@ def with_load(scenario: Scenario, messages: Messages) -> Scenario:
             f"a number, or a fabric that carries more: {load} is {highest:.3g} here, below {LEAST_LOAD:g}, the least"
         )
         raise ScenarioError("transport.load", load, allowed)
-    transport = type(scenario.transport)(**{**dict(scenario.transport), "load": highest})
-    return scenario.replace(transport=transport)
+    return scenario.replace(transport=transport.replace(load=highest))
 
 
 def shares(messages: Messages) -> NDArray[np.float64]:

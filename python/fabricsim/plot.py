@@ -1,7 +1,7 @@
 """Figures for papers (matplotlib), in one style; pure functions of tables, so that a figure never runs a simulation.
 
-The tables are a comparison's: `table` (one row a balancer), `runs` (one row a run), `fct` (see `fabricsim.compare`), or
-a study's (one row a run).
+The tables are a comparison's: `table` (one row a balancer or transport, which its first column names), `runs` (one row
+a run), `fct` (see `fabricsim.compare`), or a study's (one row a run).
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ def stages(table: pl.DataFrame) -> list[str]:
     return [name for name in names if not name.startswith("host-")]
 
 
-def cdf(fct: pl.DataFrame, balancer: str) -> tuple[list[float], list[float]]:
-    """Flow completion times (us) of one balancer over all its runs, ascending, and the share of flows done by then.
+def cdf(fct: pl.DataFrame, name: str) -> tuple[list[float], list[float]]:
+    """Flow completion times (us) under one name over all its runs, ascending, and the share of flows done by then.
 
     The last share is that of the flows that were delivered: 1 if all were.
     """
     import polars as pl
 
-    times = fct.filter(pl.col("balancer") == balancer)["fct_us"]
+    times = fct.filter(pl.col(fct.columns[0]) == name)["fct_us"]
     done = times.drop_nulls().sort().to_list()
     return done, [(place + 1) / len(times) for place in range(len(done))]
 
 
 def cct_increase(table: pl.DataFrame, runs: pl.DataFrame) -> Figure:
-    """CCT increase over the lower bound in percent: a bar with its SEM for each balancer, and a dot for each run."""
+    """CCT increase over the lower bound in percent: a bar with its SEM for each name, and a dot for each run."""
     return _single(lambda axes: _draw_cct_increase(axes, table, runs), width=4.5)
 
 
@@ -81,7 +81,7 @@ def max_queue(table: pl.DataFrame) -> Figure:
 
 
 def fct_cdf(fct: pl.DataFrame) -> Figure:
-    """Distribution of flow completion times, all runs of a balancer together."""
+    """Distribution of flow completion times, all runs of a name together."""
     return _single(lambda axes: _draw_fct_cdf(axes, fct), width=4.5, legend=True)
 
 
@@ -205,12 +205,12 @@ def curves(
 def _draw_cct_increase(axes: Axes, table: pl.DataFrame, runs: pl.DataFrame) -> None:
     import polars as pl
 
-    names = table["balancer"].to_list()
+    names = table[table.columns[0]].to_list()
     means = [_percent(value) for value in table["cct_increase_fraction_mean"]]
     errors = [_percent(value) for value in table["cct_increase_fraction_sem"]]
     axes.bar(names, means, yerr=errors, color=[colours(names)[name] for name in names], width=0.7)
     for place, name in enumerate(names):
-        dots = runs.filter(pl.col("balancer") == name)["cct_increase_fraction"].drop_nulls() * 100
+        dots = runs.filter(pl.col(table.columns[0]) == name)["cct_increase_fraction"].drop_nulls() * 100
         # With a white edge, so that they show on a black bar too.
         axes.scatter(
             [place + 0.2] * len(dots),
@@ -232,14 +232,14 @@ def _draw_cct_increase(axes: Axes, table: pl.DataFrame, runs: pl.DataFrame) -> N
 
 
 def _draw_max_queue(axes: Axes, table: pl.DataFrame) -> None:
-    names = table["balancer"].to_list()
+    names = table[table.columns[0]].to_list()
     width = 0.8 / max(len(names), 1)
     where = stages(table)
     for place, row in enumerate(table.iter_rows(named=True)):
         heights = [_value(row[_column(stage, "mean")]) for stage in where]
         errors = [_value(row[_column(stage, "sem")]) for stage in where]
         at = [x + (place - (len(names) - 1) / 2) * width for x in range(len(where))]
-        axes.bar(at, heights, width * 0.9, yerr=errors, color=colours(names)[row["balancer"]], label=row["balancer"])
+        axes.bar(at, heights, width * 0.9, yerr=errors, color=colours(names)[names[place]], label=names[place])
     axes.set_xticks(range(len(where)), [stage.replace("-", "→") for stage in where])
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
@@ -255,7 +255,7 @@ def _draw_max_queue(axes: Axes, table: pl.DataFrame) -> None:
 
 
 def _draw_fct_cdf(axes: Axes, fct: pl.DataFrame) -> None:
-    names = fct["balancer"].unique(maintain_order=True).to_list()
+    names = fct[fct.columns[0]].unique(maintain_order=True).to_list()
     for name in names:
         times, shares = cdf(fct, name)
         axes.step(times, shares, where="post", color=colours(names)[name], label=name)

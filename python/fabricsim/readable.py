@@ -9,30 +9,32 @@ if TYPE_CHECKING:
 
 # With a new line where a heading is wider than what stands under it, so that the table fits 80 columns.
 _HEADINGS = (
-    "balancer", "CCT\n(µs)", "over\nbound (%)", "max queue\n(frames)", "max of\nall runs", "util.\n(%)", "s a\nrun",
+    "CCT\n(µs)", "over\nbound (%)", "max queue\n(frames)", "max of\nall runs", "util.\n(%)", "s a\nrun",
 )  # fmt: skip
 
 
 def headings(table: pl.DataFrame) -> tuple[str, ...]:
     """Return the headings over `rows`; how many runs are unfinished stands there only where some are."""
-    return (*_HEADINGS, "unfinished\nruns") if _some_unfinished(table) else _HEADINGS
+    return (table.columns[0], *_HEADINGS, *(["unfinished\nruns"] if _some_unfinished(table) else []))
 
 
-def rows(table: pl.DataFrame) -> list[tuple[str, ...]]:
-    """One tuple of texts a balancer: means ± standard errors; of queues also the largest of all runs."""
+def rows(table: pl.DataFrame, cct: str = "cct_acked_us") -> list[tuple[str, ...]]:
+    """One tuple of texts a balancer or transport: means ± standard errors; of queues also the largest of all runs.
+
+    `cct`: the completion time that is shown (`Comparison.cct`).
+    """
     unfinished = _some_unfinished(table)
-    return [_row(row, unfinished) for row in table.iter_rows(named=True)]
+    return [_row(row, table.columns[0], cct, unfinished) for row in table.iter_rows(named=True)]
 
 
 def _some_unfinished(table: pl.DataFrame) -> bool:
     return bool(table["unfinished_runs_count"].sum())
 
 
-def _row(row: dict[str, Any], unfinished: bool) -> tuple[str, ...]:
-    cct = "cct_acked_us" if row["cct_acked_us_mean"] is not None else "cct_delivered_us"
+def _row(row: dict[str, Any], name: str, cct: str, unfinished: bool) -> tuple[str, ...]:
     largest = row["max_queue_packets_max"]
     return (
-        row["balancer"],
+        row[name],
         _mean_sem(row, cct, 3),
         _mean_sem(row, "cct_increase_fraction", 2, 100),
         _mean_sem(row, "max_queue_packets", 1),

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 CONFIG = {"responsive": True, "displaylogo": False, "modeBarButtons": [["toImage", "resetScale2d"]]}
 
 # A run's columns that the page lists; those of `WHERE_VARIED` only if the runs differ in them.
-WHERE_VARIED = ("load", "links_down_count")
+WHERE_VARIED = ("transport", "load", "links_down_count")
 RUN_COLUMNS = (
-    "balancer", "seed", "status", "load", "links_down_count", "cct_acked_us", "cct_delivered_us", "bound_us",
-    "cct_increase_fraction", "max_queue_packets", "utilisation_fraction", "wall_s", "result_hash",
+    "transport", "balancer", "seed", "status", "load", "links_down_count", "cct_acked_us", "cct_delivered_us",
+    "bound_us", "cct_increase_fraction", "max_queue_packets", "utilisation_fraction", "wall_s", "result_hash",
 )  # fmt: skip
+
+_TITLES = {"balancer": "Load balancers", "transport": "Transports"}
 
 
 def comparison_page(comparison: Comparison) -> str:
@@ -40,7 +42,7 @@ def comparison_page(comparison: Comparison) -> str:
         figures["Flow completion times"] = fct_figure(comparison.fct)
     drawn = "".join(f"<h2>{escape(title)}</h2>{_embed(figure)}" for title, figure in figures.items())
     body = (
-        html_page.scrolled(_balancers_table(table))
+        html_page.scrolled(_means_table(table, comparison.cct))
         + html_page.problems(comparison.problems)
         + "<p>Mean ± standard error of the mean over the runs. A queue counts whole data frames, the one being sent "
         "included.</p>"
@@ -51,7 +53,7 @@ def comparison_page(comparison: Comparison) -> str:
         + html_page.folded("Every run", html_page.scrolled(_runs_table(comparison.runs)))
     )
     return html_page.page(
-        f"Load balancers compared on {comparison.base.fabric.hosts_count:,} hosts",
+        f"{_TITLES[comparison.by]} compared on {comparison.base.fabric.hosts_count:,} hosts",
         _what(comparison),
         body,
         f"Made by fabricsim {comparison.runs['version'][0]}.",
@@ -64,7 +66,7 @@ def cct_figure(table: pl.DataFrame, runs: pl.DataFrame) -> go.Figure:
     import plotly.graph_objects as go
     import polars as pl
 
-    names = table["balancer"].to_list()
+    names = table[table.columns[0]].to_list()
     bars = go.Bar(
         x=names,
         y=_percent(table["cct_increase_fraction_mean"]),
@@ -75,7 +77,7 @@ def cct_figure(table: pl.DataFrame, runs: pl.DataFrame) -> go.Figure:
     )
     done = runs.filter(pl.col("cct_increase_fraction").is_not_null())
     dots = go.Scatter(
-        x=done["balancer"].to_list(),
+        x=done[table.columns[0]].to_list(),
         y=_percent(done["cct_increase_fraction"]),
         customdata=done["seed"].to_list(),
         mode="markers",
@@ -90,19 +92,19 @@ def queue_figure(table: pl.DataFrame) -> go.Figure:
     """Largest queue of each stage in data frames, mean with SEM; the hover tells the largest of all runs."""
     import plotly.graph_objects as go
 
-    names = table["balancer"].to_list()
+    names = table[table.columns[0]].to_list()
     stages = plot.stages(table)
     columns = [f"{stage.replace('-', '_')}_max_packets" for stage in stages]
     largest = max((value for column in columns for value in table[f"{column}_max"].drop_nulls()), default=1)
     figure = go.Figure()
-    for row in table.iter_rows(named=True):
+    for name, row in zip(names, table.iter_rows(named=True), strict=True):
         figure.add_bar(
             x=[stage.replace("-", "→<br>") for stage in stages],
             y=[row[f"{column}_mean"] for column in columns],
             error_y={"array": [row[f"{column}_sem"] for column in columns]},
             customdata=[row[f"{column}_max"] for column in columns],
-            marker_color=plot.colours(names)[row["balancer"]],
-            name=row["balancer"],
+            marker_color=plot.colours(names)[name],
+            name=name,
             hovertemplate="%{x}: %{y:.1f} ± %{error_y.array:.1f}, most %{customdata}",
         )
     figure = _styled(figure, y="largest queue (data frames)")
@@ -111,13 +113,13 @@ def queue_figure(table: pl.DataFrame) -> go.Figure:
 
 
 def fct_figure(fct: pl.DataFrame) -> go.Figure:
-    """Distribution of flow completion times, all runs of a balancer together; at most 1,000 points a line.
+    """Distribution of flow completion times, all runs of a name together; at most 1,000 points a line.
 
     A line ends at the share of flows that were delivered.
     """
     import plotly.graph_objects as go
 
-    names = fct["balancer"].unique(maintain_order=True).to_list()
+    names = fct[fct.columns[0]].unique(maintain_order=True).to_list()
     figure = go.Figure()
     for name in names:
         times, shares = plot.cdf(fct, name)
@@ -156,30 +158,32 @@ def _what(comparison: Comparison) -> str:
     base, runs = comparison.base, comparison.runs
     seeds = runs["seed"].unique().sort().to_list()
     which = f"seed {seeds[0]}" if len(seeds) == 1 else f"{len(seeds)} seeds ({seeds[0]} to {seeds[-1]})"
-    bounds = runs["bound_us"].unique().sort().to_list()
-    bound = f"{bounds[0]:.3f} µs" if len(bounds) == 1 else f"{bounds[0]:.3f} to {bounds[-1]:.3f} µs"
+    bounds = runs["bound_us"].drop_nulls().unique().sort().to_list()
+    bound = " to ".join(f"{bound:.3f}" for bound in dict.fromkeys([*bounds[:1], *bounds[-1:]]))
     mixed = deployment_text(base.deployment)
+    transport = f", transport {base.transport.kind}" if comparison.by == "balancer" else ""
     return (
-        f"Workload {base.workload.kind} on a {base.fabric.kind} of {base.fabric.hosts_count:,} hosts, transport "
-        f"{base.transport.kind}; {which}, the same for every balancer. "
+        f"Workload {base.workload.kind} on a {base.fabric.kind} of {base.fabric.hosts_count:,} hosts{transport}; "
+        f"{which}, the same for every {comparison.by}. "
         + (f"Mixed deployment: beside each of them, {mixed}. " if mixed else "")
-        + f"Lower bound of the completion time: {bound}."
+        + (f"Lower bound of the completion time: {bound} µs." if bound else "")
     )
 
 
 def _varied(comparison: Comparison) -> tuple[str, ...]:
     """Return the fields of the base scenario that the runs do not share."""
-    return ("balancer", "run.seed") if comparison.runs["seed"].n_unique() > 1 else ("balancer",)
+    seeds = ("run.seed",) if comparison.runs["seed"].n_unique() > 1 else ()
+    return (*(("balancer",) if comparison.by == "balancer" else ("transport", "balancer")), *seeds)
 
 
-def _balancers_table(table: pl.DataFrame) -> str:
-    names = table["balancer"].to_list()
+def _means_table(table: pl.DataFrame, cct: str) -> str:
+    names = table[table.columns[0]].to_list()
     body = [
         (
             f'<span class="swatch" style="background:{plot.colours(names)[first]}"></span>{escape(first)}',
             *map(escape, rest),
         )
-        for first, *rest in readable.rows(table)
+        for first, *rest in readable.rows(table, cct)
     ]
     return html_page.table(readable.headings(table), body)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabricsim.errors import ScenarioError
-from fabricsim.folders import FLOWS, PORTS, SCENARIO, SUMMARY, TRACE, Held, check_folder, held, written_whole
+from fabricsim.folders import FLOWS, PORTS, SCENARIO, SERIES, SUMMARY, TRACE, Held, check_folder, held, written_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +30,7 @@ class Results:
     engine's counters, and the bounds in exact ps. `summary`: what the command line prints with `--json` (see
     `fabricsim.summary`). `duration_ps`: first data packet's start to the last completion (to the run's end if a flow is
     unfinished). `provenance`: version, seed, Python, platform. `trace`: one row a received packet, or None unless
-    `measure.trace` is on.
+    `measure.trace` is on. `series`: one row an interval, or None unless `measure.interval` is set.
     """
 
     scenario: Scenario
@@ -41,10 +41,12 @@ class Results:
     duration_ps: int
     provenance: dict[str, Any]
     trace: pl.DataFrame | None = field(default=None, repr=False)
+    series: pl.DataFrame | None = field(default=None, repr=False)
 
     def write(self, folder: str | Path) -> Path:
-        """Write `flows.parquet`, `ports.parquet`, `summary.json`, `scenario.json` (and `trace.parquet`) to `folder`.
+        """Write `flows.parquet`, `ports.parquet`, `summary.json` and `scenario.json` to `folder`.
 
+        Beside them `trace.parquet` and `series.parquet` where there is a trace or a series.
         The folder appears whole or not at all: it is made beside its place and renamed. Earlier results are replaced.
 
         Raises:
@@ -59,6 +61,8 @@ class Results:
             self.ports.write_parquet(beside / PORTS)
             if self.trace is not None:
                 self.trace.write_parquet(beside / TRACE)
+            if self.series is not None:
+                self.series.write_parquet(beside / SERIES)
             _write_json(beside / SUMMARY, {**self.summary, "totals": self.totals, "duration_ps": self.duration_ps})
             _write_json(beside / SCENARIO, {"scenario": scenario, "provenance": self.provenance})
         return folder
@@ -119,6 +123,7 @@ class Results:
             summary=summary,
             provenance=origin["provenance"],
             trace=table(TRACE) if TRACE in place.names() else None,
+            series=table(SERIES) if SERIES in place.names() else None,
         )
 
 

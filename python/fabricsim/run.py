@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import polars as pl
+
     from fabricsim.errors import ScenarioError
     from fabricsim.results import Results
     from fabricsim.scenario import Scenario
@@ -121,17 +123,17 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
     import json
     import time
 
-    from fabricsim import _core, bounds, metrics, tables
+    from fabricsim import _core, bounds, tables
     from fabricsim.offered_load import with_load
     from fabricsim.results import Results
     from fabricsim.scenario import core_config
     from fabricsim.summary import summarise
 
     loaded = with_load(scenario, messages)
-    config = json.dumps(core_config(loaded))
+    config = core_config(loaded)
     wall, cpu = time.perf_counter(), time.process_time()
     try:
-        output = _core.run(config, messages.to_door(), progress)
+        output = _core.run(json.dumps(config), messages.to_door(), progress)
     except ValueError as error:
         raise _refusal(str(error)) from None
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -142,15 +144,14 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
         **output["totals"],
         "bound_ps": limits.bound_ps,
         "least_cct_ps": limits.least_cct_ps,
+        "rtt_max_ps": config["transport"].get("rtt_max_ps"),
     }
-    flows = tables.flows_table(messages, output["flows"], limits.ideal_fct_ps)
-    acks = scenario.transport.acks == "per-packet"
-    cct = metrics.cct_acked_ps(flows) if acks else metrics.cct_delivered_ps(flows)
-    duration = cct if cct is not None else max(0, int(totals["end_at_ps"]) - metrics.first_start_ps(flows))
+    flows = tables.flows_table(messages, output["flows"], limits.ideal_fct_ps, limits.unloaded_ps)
+    duration = _duration_ps(scenario, flows, int(totals["end_at_ps"]))
     ports = tables.ports_table(scenario, output["ports"], duration)
     provenance = _provenance(scenario)
     summary = {
-        **summarise(loaded, flows, ports, totals),
+        **summarise(loaded, flows, ports, totals, output["transport"]),
         "wall_s": wall,
         # Of the whole process: runs side by side share it.
         "cpu_s": cpu,
@@ -158,7 +159,21 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
         "version": provenance["version"],
     }
     trace = tables.trace_table(output["trace"]) if scenario.measure.trace else None
-    return Results(scenario, flows, ports, totals, summary, duration, provenance, trace)
+    series = tables.series_table(scenario, output["series"]) if scenario.measure.interval else None
+    return Results(scenario, flows, ports, totals, summary, duration, provenance, trace, series)
+
+
+def _duration_ps(scenario: Scenario, flows: pl.DataFrame, end_at_ps: int) -> int:
+    """Return the time that averages over a run are of: to its last completion, or to its end where there is none.
+
+    Hosts that do not pace may have control packets and copies under way after the last delivery: then to its end too.
+    """
+    from fabricsim import metrics
+    from fabricsim.scenario import Paced
+    from fabricsim.summary import bounded_cct_ps
+
+    cct = bounded_cct_ps(scenario, flows) if isinstance(scenario.transport, Paced) else None
+    return cct if cct is not None else max(0, end_at_ps - metrics.first_start_ps(flows))
 
 
 def _refusal(message: str) -> ScenarioError:

@@ -1,4 +1,4 @@
-"""The core's columns as tables a person can read: one row a message, one row a directed link."""
+"""The core's columns as tables a person can read: one row a message, a directed link, an interval, a reception."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from fabricsim._core import CoreFlows, CorePorts, CoreTrace
+    from fabricsim._core import CoreFlows, CorePorts, CoreSeries, CoreTrace
     from fabricsim.scenario import Scenario
     from fabricsim.workloads import Messages
 
@@ -25,12 +25,23 @@ STAGES = {
     "leaf-spine": ("host-leaf", "leaf-spine", "spine-leaf", "leaf-host"),
 }
 
+# Queues of their own that small packets have under port.discipline = dcsim.
+LANES = ("sim", "sim_ack", "data_ack")
 
-def flows_table(messages: Messages, core: CoreFlows, ideal_fct_ps: NDArray[np.int64]) -> pl.DataFrame:
+# Kinds of packets by the core's numbers (bindings/README.md).
+PACKET_KINDS = (
+    "data", "ack", "sim", "sim-ack", "data-ack", "rts", "token", "request", "grant", "accept", "probe",
+)  # fmt: skip
+
+
+def flows_table(
+    messages: Messages, core: CoreFlows, ideal_fct_ps: NDArray[np.int64], unloaded_ps: NDArray[np.float64]
+) -> pl.DataFrame:
     """One row a message, in input order; moments as exact `*_ps` (Int64, null = never) and as `*_us` floats.
 
-    `fct_*` runs from the flow's first data packet to its last data packet's arrival; `slowdown` is `fct` over the
-    ideal one of an idle fabric.
+    `fct_*` runs from the flow's start to its last data packet's arrival; `slowdown` is `fct` over the ideal one of an
+    idle fabric. `delay_mean_us` is the mean over its packets of the time from first transmission to first reception;
+    `queueing_delay_mean_us` is that less `unloaded_ps`, a packet's mean time over the idle path (dcSim section 4.1).
     """
     import polars as pl
 
@@ -43,22 +54,34 @@ def flows_table(messages: Messages, core: CoreFlows, ideal_fct_ps: NDArray[np.in
     frame = pl.DataFrame(
         {
             "message": pl.Series(range(len(messages.src)), dtype=pl.UInt32),
+            "collective": messages.collective,
             "src": messages.src,
             "dst": messages.dst,
             "message_bytes": messages.bytes,
             "packets_count": core["packets_count"],
             "delivered_packets_count": core["delivered_packets_count"],
             "acked_packets_count": core["acked_packets_count"],
+            "retransmitted_packets_count": core["retransmitted_packets_count"],
+            "reordered_packets_count": core["reordered_packets_count"],
             **moments,
+            "delay_ps": core["delay_ps"],
             "ideal_fct_ps": ideal_fct_ps,
+            "unloaded_ps": unloaded_ps,
         }
     )
-    exact = [pl.when(pl.col(name) != NEVER_PS).then(pl.col(name)).cast(pl.Int64).alias(name) for name in moments]
+    known = (*moments, "delay_ps")
+    exact = [pl.when(pl.col(name) != NEVER_PS).then(pl.col(name)).cast(pl.Int64).alias(name) for name in known]
     frame = frame.with_columns(*exact, pl.col("ideal_fct_ps").cast(pl.Int64))
     frame = frame.with_columns(fct_ps=pl.col("last_delivered_ps") - pl.col("start_ps"))
     in_us = [(pl.col(name) / 1e6).alias(name.removesuffix("_ps") + "_us") for name in (*moments, "fct_ps")]
-    frame = frame.with_columns(*in_us, slowdown=pl.col("fct_ps") / pl.col("ideal_fct_ps"))
-    counts = ["message", "src", "dst", "message_bytes", "packets_count"]
+    delay_ps = pl.col("delay_ps") / pl.col("packets_count")
+    frame = frame.with_columns(
+        *in_us,
+        slowdown=pl.col("fct_ps") / pl.col("ideal_fct_ps"),
+        delay_mean_us=delay_ps / 1e6,
+        queueing_delay_mean_us=(delay_ps - pl.col("unloaded_ps")) / 1e6,
+    ).drop("unloaded_ps")
+    counts = ["message", "collective", "src", "dst", "message_bytes", "packets_count"]
     times = ["start_us", "first_delivered_us", "last_delivered_us", "last_acked_us", "fct_us", "slowdown"]
     return frame.select(*counts, *times, pl.exclude(*counts, *times))
 
@@ -68,7 +91,8 @@ def ports_table(scenario: Scenario, core: CorePorts, duration_ps: int) -> pl.Dat
 
     `utilisation_fraction` is the time the link was taken by frames and the gaps after them, over `duration_ps` (first
     data packet's start to the last completion); `mean_queue_*` are averages over the same time. Queues in packets are
-    queues in bytes over a data frame's bytes. With `measure.queues` off the queue columns are null.
+    queues in bytes over a data frame's bytes. With `measure.queues` off the queue columns are null. Where the core
+    counts the lanes of dcSim's ports, the columns of each follow.
     """
     import polars as pl
 
@@ -122,12 +146,38 @@ def ports_table(scenario: Scenario, core: CorePorts, duration_ps: int) -> pl.Dat
         "lost_data_count",
         "lost_control_count",
         busy_ps.alias("busy_ps"),
+        *(name for name in _lane_columns() if name in core),
+    )
+
+
+def _lane_columns() -> list[str]:
+    counts = [name for lane in LANES for name in (f"{lane}_frames_count", f"dropped_{lane}_count")]
+    return [*counts, *(f"max_waiting_{lane}_packets" for lane in (*LANES, "data"))]
+
+
+def series_table(scenario: Scenario, core: CoreSeries) -> pl.DataFrame:
+    """One row an interval of `measure.interval`: what happened in the whole fabric until `end_ps`, and at a port.
+
+    `utilisation_fraction` is the data delivered in the interval, each packet once, over what all hosts' links could
+    carry; the last interval may be shorter than the others. The `port_*` columns are of `measure.watched_port`: frames
+    that it sent, and packets that wait in it at the interval's end.
+    """
+    import polars as pl
+
+    from fabricsim.metrics import interval_utilisation
+
+    table = pl.DataFrame(dict(core)).with_columns(pl.col("end_ps").cast(pl.Int64))
+    capacity_bps = scenario.fabric.hosts_count * int(scenario.fabric.tier_links()["host_link"].rate)
+    return table.select(
+        (pl.col("end_ps") / 1e6).alias("end_us"),
+        interval_utilisation(table, capacity_bps).alias("utilisation_fraction"),
+        pl.all(),
     )
 
 
 def trace_table(core: CoreTrace) -> pl.DataFrame:
-    """One row a received packet: `at_ps`, `link` (row of ports), `flow` (row of flows), `psn`, `kind` (data or ack)."""
+    """One row a received packet: `at_ps`, `link` (row of ports), `flow` (row of flows), `psn`, `kind` (as `data`)."""
     import polars as pl
 
-    kinds: dict[Any, str] = {0: "data", 1: "ack"}
+    kinds: dict[Any, str] = dict(enumerate(PACKET_KINDS))
     return pl.DataFrame(dict(core)).with_columns(pl.col("kind").replace_strict(kinds, return_dtype=pl.String))

@@ -1,4 +1,4 @@
-"""`fabricsim compare`: several balancers, several seeds, one table."""
+"""`fabricsim compare`: several balancers or transports, several seeds, one table."""
 
 from __future__ import annotations
 
@@ -16,8 +16,16 @@ def compare(
     /,
     *,
     balancers: Annotated[
-        str, Parameter(help="Balancers, separated by commas only; a parameter follows a colon: ofan,pofan:4,rsq.")
-    ],
+        str | None,
+        Parameter(help="Balancers, separated by commas only; a parameter follows a colon: ofan,pofan:4,rsq."),
+    ] = None,
+    transports: Annotated[
+        str | None,
+        Parameter(
+            help="Transports instead: dcsim,dcpim,phost,pfabric. Each runs over the balancer that is usual for it, or "
+            "over one that follows a slash: dcpim/simple-rr."
+        ),
+    ] = None,
     preset: Preset = None,
     set_: Set = None,
     seeds: Annotated[int, WHOLE, Parameter(help="How many seeds: run.seed and those after it.")] = 10,
@@ -30,11 +38,11 @@ def compare(
         "comparison"
     ),
 ) -> int:
-    """Compare load balancers on one scenario over several seeds.
+    """Compare load balancers, or transports, on one scenario over several seeds.
 
     Prints a table of means and standard errors, and writes to the folder: table.parquet and table.csv (one row a
-    balancer), runs.parquet and runs.csv (one row a run), comparison.png and comparison.pdf, index.html, and runs/ with
-    the results of every run. A comparison that was interrupted goes on where it stopped.
+    balancer or transport), runs.parquet and runs.csv (one row a run), comparison.png and comparison.pdf, index.html,
+    and runs/ with the results of every run. A comparison that was interrupted goes on where it stopped.
 
     Exit status: 0 done; 1 a flow did not finish, or a physical bound is violated; 2 bad input.
 
@@ -42,10 +50,11 @@ def compare(
 
         fabricsim compare scenario.toml --balancers ofan,pofan:4,rsq --seeds 20
         fabricsim compare --preset ofan-paper --balancers ofan,drb --out drb
+        fabricsim compare scenario.toml --transports dcsim,dcpim,dcpim/simple-rr
     """
-    from fabricsim.cli.scenario_input import read_balancers, read_scenario
+    from fabricsim.cli.scenario_input import read_contestants, read_scenario
     from fabricsim.cli.terminal import keep_matplotlib_home, say, show_table
-    from fabricsim.compare import compare as run_comparison
+    from fabricsim.compare import compare_all
     from fabricsim.deployment import deployment_text
     from fabricsim.readable import headings, rows
 
@@ -54,14 +63,14 @@ def compare(
     if workers is not None and workers < 1:
         raise ScenarioError("--workers", workers, "an integer of at least 1")
     base = read_scenario(file, preset, set_ or (), seed, threads)
-    chosen = read_balancers(balancers)
+    by, chosen = read_contestants(balancers, transports)
     keep_matplotlib_home()
-    comparison = run_comparison(base, chosen, seeds, out, workers=workers, progress=True)
+    comparison = compare_all(base, by, chosen, seeds, folder=out, workers=workers, progress=True)
     hosts, runs = f"{base.fabric.hosts_count:,} hosts", "1 seed" if seeds == 1 else f"{seeds} seeds"
     mixed = deployment_text(base.deployment)
     where = f"{base.fabric.kind} of {hosts}" + (f" with {mixed}" if mixed else "")
     title = f"{base.workload.kind} on a {where}, {runs}: mean ± standard error"
-    show_table(title, headings(comparison.table), rows(comparison.table))
+    show_table(title, headings(comparison.table), rows(comparison.table, comparison.cct))
     files = comparison.write(out)
     say(f"tables, figure and page are in {out}: open {files[-1]}")
     for place, problem in enumerate(comparison.problems):

@@ -11,7 +11,8 @@ from fabricsim.json_file import read_json
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fabricsim.scenario import Balancer, Scenario
+    from fabricsim.contestants import By, Contestant
+    from fabricsim.scenario import Scenario
 
 MESSAGE_FILES = (".npz", ".parquet")
 
@@ -63,22 +64,30 @@ def _as_typed(error: ScenarioError, options: Mapping[str, str]) -> ScenarioError
     return ScenarioError(error.field, error.value, error.allowed, options.get(error.where, error.where), others)
 
 
-def read_balancers(text: str) -> list[Balancer]:
-    """Read balancers separated by commas, such as `ofan,pofan:4,rsq`.
+def read_contestants(balancers: str | None, transports: str | None) -> tuple[By, list[Contestant]]:
+    """Read balancers, such as `ofan,pofan:4,rsq`, or transports, such as `dcsim,dcpim/simple-rr`: one of the two.
 
     Raises:
-        ScenarioError: a balancer is unknown, or stands there twice.
+        ScenarioError: both or neither are given, one is unknown, or stands there twice.
 
     """
+    from fabricsim.contestants import of_balancer, transport_contestant
     from fabricsim.scenario import balancer_from_text
 
-    balancers: list[Balancer] = []
-    for name in text.split(","):
-        balancer = balancer_from_text(name, "--balancers")
-        if balancer in balancers:
-            raise ScenarioError("--balancers", name.strip(), "each balancer once")
-        balancers.append(balancer)
-    return balancers
+    if (balancers is None) == (transports is None):
+        got = None if balancers is None else f"{balancers} and {transports}"
+        raise ScenarioError("--balancers", got, "one of --balancers and --transports")
+    chosen: list[Contestant] = []
+    for name in (balancers if balancers is not None else transports or "").split(","):
+        if balancers is not None:
+            one = of_balancer(balancer_from_text(name, "--balancers"))
+        else:
+            one = transport_contestant(name, "--transports")
+        if one in chosen:
+            option, noun = ("--transports", "transport") if balancers is None else ("--balancers", "balancer")
+            raise ScenarioError(option, name.strip(), f"each {noun} once")
+        chosen.append(one)
+    return "transport" if balancers is None else "balancer", chosen
 
 
 def _fabric_of(matrix: Path, layers: Sequence[str]) -> dict[str, object]:

@@ -42,7 +42,7 @@ def arrives_once(results: Results, way: Journeys) -> None:
     if wrong.any():
         row = int(np.argmax(wrong))
         raise Fault(f"a message of {size[row]} bytes was cut into {packets[row]} packets instead of {cut[row]}")
-    for kind in ("data", "ack") if scenario.transport.acks == "per-packet" else ("data",):
+    for kind in ("data", "ack") if scenario.transport.acks_every_packet else ("data",):
         there = (way.receiver == way.goal) & (way.is_ack == (kind == "ack"))
         flow, psn = way.flow[there], way.psn[there]
         places = np.concatenate([[0], np.cumsum(packets)])
@@ -112,7 +112,7 @@ def conserves(results: Results, way: Journeys) -> None:
     hosts = results.ports.filter(pl.col("from").str.starts_with("host-"))
     packets = int(results.flows["packets_count"].sum())
     delivered = int(results.flows["delivered_packets_count"].sum())
-    due = {"data": packets, "control": delivered if results.scenario.transport.acks == "per-packet" else 0}
+    due = {"data": packets, "control": delivered if results.scenario.transport.acks_every_packet else 0}
     for kind, frames in due.items():
         sent = int(hosts[f"{kind}_frames_count"].sum())
         if sent != frames:
