@@ -24,18 +24,27 @@ def listed(*messages: dict[str, Any]) -> Messages:
 def test_messages_become_arrays() -> None:
     messages = listed(
         {"id": "a", "bytes": "5GB", "start": "1.5us"},
-        {"src": 2, "dst": 0, "bytes": 0, "rank": 3, "after": [{"id": "a"}, {"id": 7, "event": "acked"}]},
+        {
+            "src": 2,
+            "dst": 0,
+            "bytes": 0,
+            "rank": 3,
+            "collective": 4,
+            "after": [{"id": "a"}, {"id": 7, "event": "acked"}],
+        },
         {"id": 7},
     )
     assert messages.src.tolist() == [0, 2, 0]
     assert messages.bytes.tolist() == [5_000_000_000, 0, 1]
     assert messages.start_ps.tolist() == [1_500_000, 0, 0]
     assert messages.rank.tolist() == [0, 3, 0]
+    assert messages.collective.tolist() == [0, 4, 0]
     edges = zip(messages.dep_message.tolist(), messages.dep_on.tolist(), messages.dep_event.tolist(), strict=True)
     assert list(edges) == [(1, 0, 0), (1, 2, 1)]
     assert {name: array.dtype.name for name, array in messages.to_door().items()} == {
         "src": "uint32", "dst": "uint32", "bytes": "uint64", "start_ps": "uint64", "rank": "uint32",
-        "collective": "uint32", "dep_message": "uint32", "dep_on": "uint32", "dep_event": "uint8", "trigger_count": "uint32",
+        "collective": "uint32",
+        "dep_message": "uint32", "dep_on": "uint32", "dep_event": "uint8", "trigger_count": "uint32",
         "fire_trigger": "uint32", "fire_message": "uint32", "fire_event": "uint8",
         "target_trigger": "uint32", "target_message": "uint32",
     }  # fmt: skip
@@ -106,6 +115,8 @@ def test_message_that_is_malformed(message: dict[str, Any], error: str) -> None:
         ({"bytes": [2**64]}, "bytes: got"),
         ({"bytes": [-5]}, "bytes[0]: got -5"),
         ({"rank": [1, 2]}, "rank: got"),
+        ({"collective": [1, 2]}, "collective: got"),
+        ({"collective": [2**32]}, "collective[0]: got 4294967296; allowed: an integer from 0 to 4294967295"),
         ({"weight": [1]}, "weight: got [1]; allowed: one of src, dst"),
         ({"dep_message": [0]}, "dep_on: got"),
         ({"dep_message": [0], "dep_on": [1], "dep_event": [0]}, "dep_on[0]: got 1; allowed: a message from 0 to 0"),
@@ -173,7 +184,13 @@ def test_files_give_back_what_was_written(tmp_path: Path, ending: str) -> None:
             "target_trigger": [0], "target_message": [3],
         }  # fmt: skip
     messages = Messages.from_arrays(
-        [0, 1, 2, 3], [1, 2, 3, 0], [0, 1, 5 * 10**9, 7], start_ps=[5, 0, 1234567, 0], rank=[0, 1, 2, 3], **edges
+        [0, 1, 2, 3],
+        [1, 2, 3, 0],
+        [0, 1, 5 * 10**9, 7],
+        start_ps=[5, 0, 1234567, 0],
+        rank=[0, 1, 2, 3],
+        collective=[7, 0, 7, 1],
+        **edges,
     )
     path = tmp_path / f"messages.{ending}"
     write_messages(messages, path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, DecimalException
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +57,7 @@ def _start_ps(word: str, place: str) -> int:
         start = (Decimal(word) - _FIRST_S) * 10**12
         if 0 <= start <= LATEST_START_PS:
             return round(start)
-    except InvalidOperation:
+    except DecimalException:  # no number, or none that could be
         pass
     raise ScenarioError(f"{place}: start_s", word, f"a time in seconds from {_FIRST_S}, where the simulator begins")
 

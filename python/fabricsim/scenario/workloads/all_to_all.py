@@ -31,7 +31,7 @@ class AllToAll(WorkloadKind):
 
     kind: Literal["all-to-all"] = "all-to-all"
     per: Literal["flow", "host"] = Field(
-        "flow",
+        default="flow",
         description='Whether `message` is the size of each flow ("flow") or what a host sends in all ("host": it is '
         "split over the other hosts and rounded up to whole packets).",
     )
@@ -68,6 +68,6 @@ class InfiniteAllToAll(WorkloadKind):
 
     kind: Literal["infinite-all-to-all"] = "infinite-all-to-all"
     duration: Annotated[Duration, Between(Duration("1ns"), Duration("1000s"))] = Field(
-        Duration("1ms"), description="Simulated time after which the run ends."
+        default=Duration("1ms"), description="Simulated time after which the run ends."
     )
     order: Order = "random"

@@ -23,14 +23,14 @@ class Collectives(WorkloadKind):
     source: ClassVar[str] = "dcSim section 4, Figs. 7 to 9"
 
     kind: Literal["collectives"] = "collectives"
-    count: Annotated[int, Whole(1, 65_536)] = Field(5, description="How many collectives.")
+    count: Annotated[int, Whole(1, 65_536)] = Field(default=5, description="How many collectives.")
     sizes: tuple[Annotated[int, Whole(2, LARGEST_HOST)], ...] = Field(
-        (8, 16, 32, 64),
+        default=(8, 16, 32, 64),
         description="Numbers of hosts, from which each collective draws its own, all equally likely; "
         "at most the fabric's hosts.",
     )
     pattern: Literal["all-to-all-v", "all-to-all", "permutation"] = Field(
-        "all-to-all-v", description="What each collective does, as the workload of that kind."
+        default="all-to-all-v", description="What each collective does, as the workload of that kind."
     )
     message: Annotated[
         Bytes,

@@ -34,7 +34,7 @@ class After(Part):
 
     id: Annotated[str | int, BeforeValidator(_check_id)] = Field(description="The other message's id.")
     event: Literal["delivered", "acked"] = Field(
-        "delivered",
+        default="delivered",
         description='"delivered": its receiver has everything; "acked": its sender has the last ACK.',
     )
 
@@ -49,17 +49,18 @@ class Message(Part):
         BeforeValidator(_bytes_from_number),
         WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, Bytes.text_schema()]}),
     ] = Field(description='Payload: an integer in bytes, or a text such as "1MiB". 0 travels as one header-only frame.')
-    start: Duration = Field(Duration("0ps"), description="Earliest start.")
+    start: Duration = Field(default=Duration("0ps"), description="Earliest start.")
     rank: Annotated[int, Whole(0, LARGEST_HOST)] = Field(
-        0, description="Place in the sender's round-robin order among messages of the same start (ties: dst, bytes)."
+        default=0,
+        description="Place in the sender's round-robin order among messages of the same start (ties: dst, bytes).",
     )
     collective: Annotated[int, Whole(0, LARGEST_HOST)] = Field(
-        0, description="Number of the collective that it belongs to; its completion time is measured of each."
+        default=0, description="Number of the collective that it belongs to; its completion time is measured of each."
     )
     id: Annotated[str | int | None, BeforeValidator(_check_id_if_any)] = Field(
-        None, description="Name by which `after` of other messages refers to it; unique."
+        default=None, description="Name by which `after` of other messages refers to it; unique."
     )
-    after: tuple[After, ...] = Field((), description="What must have happened before it starts.")
+    after: tuple[After, ...] = Field(default=(), description="What must have happened before it starts.")
 
 
 class MessageList(WorkloadKind):
@@ -69,9 +70,9 @@ class MessageList(WorkloadKind):
     source: ClassVar[str] = "none; a format of fabricsim"
 
     kind: Literal["messages"] = "messages"
-    messages: tuple[Message, ...] | None = Field(None, description="The messages; not together with `path`.")
+    messages: tuple[Message, ...] | None = Field(default=None, description="The messages; not together with `path`.")
     path: Path | None = Field(
-        None,
+        default=None,
         description="File to read them from: .json (a list like `messages`), .npz (arrays named as in "
         "`Messages.from_arrays`) or .parquet (columns src, dst, bytes, start_ps, rank, collective).",
     )

@@ -19,7 +19,7 @@ class Htsim(WorkloadKind):
     kind: Literal["htsim"] = "htsim"
     path: Path = Field(description="The .cm file. Its `Nodes` must be the fabric's number of hosts.")
     start_unit: Literal["us", "ps"] = Field(
-        "us",
+        default="us",
         description="Unit of `start` in the file. htsim's tools disagree: uet-htsim and csg swift read microseconds, "
         "csg ndp, eqds and hpcc picoseconds.",
     )

@@ -45,7 +45,7 @@ class Incast(WorkloadKind):
 
     kind: Literal["incast"] = "incast"
     senders: Annotated[int, Whole(1, LARGEST_HOST)] = Field(
-        8, description="How many hosts send; at most the fabric's hosts less the receiver."
+        default=8, description="How many hosts send; at most the fabric's hosts less the receiver."
     )
-    receiver: Annotated[int, Whole(0, LARGEST_HOST)] = Field(0, description="Number of the receiving host.")
+    receiver: Annotated[int, Whole(0, LARGEST_HOST)] = Field(default=0, description="Number of the receiving host.")
     message: MessageBytes = Bytes("1MiB")

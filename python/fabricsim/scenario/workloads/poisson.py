@@ -26,24 +26,26 @@ class Poisson(WorkloadKind):
 
     kind: Literal["poisson"] = "poisson"
     sizes: Literal["web-search", "data-mining", "file"] = Field(
-        "web-search", description='Distribution of sizes: a built-in one, or that of `path` ("file").'
+        default="web-search", description='Distribution of sizes: a built-in one, or that of `path` ("file").'
     )
     path: Path | None = Field(
-        None,
+        default=None,
         description='File of the distribution, with sizes = "file": a line for each knot, its size and the fraction of '
         "messages of at most that size (or size, anything, fraction); linear in between.",
     )
     size_unit: Annotated[Bytes, Between(Bytes("1B"), Bytes("1MiB"))] = Field(
-        Bytes("1B"), description='What the sizes in `path` count, such as "1460B" where they are packets.'
+        default=Bytes("1B"), description='What the sizes in `path` count, such as "1460B" where they are packets.'
     )
     load: Annotated[float, Real(1e-6, 1)] = Field(
-        0.5, description="Share of each host's rate that arrives at it to be sent, header and gap of frames included."
+        default=0.5,
+        description="Share of each host's rate that arrives at it to be sent, header and gap of frames included.",
     )
     duration: Annotated[Duration, Between(Duration("1ns"), Duration("1000s"))] = Field(
-        Duration("1ms"), description="How long messages arrive."
+        default=Duration("1ms"), description="How long messages arrive."
     )
     messages_count: Annotated[int, Whole(1, 10**8)] | None = Field(
-        None, description="Most messages: the first ones that arrive. None: as many as arrive within `duration`."
+        default=None,
+        description="Most messages: the first ones that arrive. None: as many as arrive within `duration`.",
     )
 
     @model_validator(mode="after")
