@@ -1,4 +1,4 @@
-"""Random balancers of every kind, drawn from the ranges that their models declare."""
+"""Random scenarios with every kind of part, drawn from the ranges that their models declare."""
 
 from __future__ import annotations
 
@@ -7,46 +7,193 @@ from typing import Any, Literal, get_args, get_origin
 from hypothesis import strategies as st
 from pydantic.fields import FieldInfo
 
-from fabricsim.scenario import BALANCERS, Duration
+from fabricsim.scenario import (
+    BALANCERS,
+    TRANSPORTS,
+    AllToAll,
+    AllToAllV,
+    Bytes,
+    Collectives,
+    DcpimTrace,
+    Deployment,
+    Duration,
+    FatTree,
+    Frame,
+    Htsim,
+    Incast,
+    InfiniteAllToAll,
+    InterPodPermutation,
+    LeafSpine,
+    Link,
+    Loss,
+    Measure,
+    MessageList,
+    Permutation,
+    Poisson,
+    Port,
+    Rate,
+    Run,
+    Scenario,
+)
+from fabricsim.scenario.combinations import MOST_INTERVALS, balancers_of
 from fabricsim.scenario.ranges import Ascending, Between, Real, Whole
+from fabricsim.scenario.transports.scheme import LONGEST_WAIT
 
 
 def values(field: FieldInfo) -> st.SearchStrategy[Any]:
     """Any value that the field takes."""
     if get_origin(field.annotation) is Literal:
         return st.sampled_from(get_args(field.annotation))
+    if field.annotation is bool:
+        return st.booleans()
     (limits,) = field.metadata
+    words = st.sampled_from(limits._texts) if limits._texts else st.nothing()
     match limits:
         case Whole():
-            return st.integers(limits.low, limits.high)
+            return words | st.integers(limits.low, limits.high)
         case Real():
-            return st.floats(limits.low, limits.high)
+            return words | st.floats(limits.low, limits.high)
         case Between():
-            return st.integers(limits.low, limits.high).map(type(limits.low))
+            return words | st.integers(limits.low, limits.high).map(type(limits.low))
         case Ascending():
             numbers = st.floats(limits.low, limits.high)
             return st.lists(numbers, min_size=limits.count, max_size=limits.count, unique=True).map(sorted).map(tuple)
     raise AssertionError(f"no strategy for {limits}")
 
 
-def built(kind: str) -> st.SearchStrategy[Any]:
-    model = BALANCERS[kind]
+def built(model: Any) -> st.SearchStrategy[Any]:
     # Each field is at its default in half of the draws.
     fields = {
         name: st.just(field.default) | values(field) for name, field in model.model_fields.items() if name != "kind"
     }
-    return st.fixed_dictionaries(fields).map(_at_samples).map(lambda drawn: model(**drawn))
+    return st.fixed_dictionaries(fields).map(_fitted).map(lambda drawn: model(**drawn))
 
 
-def _at_samples(drawn: dict[str, Any]) -> dict[str, Any]:
-    """Advertise at samples, at the one before."""
+def _fitted(drawn: dict[str, Any]) -> dict[str, Any]:
+    """Advertise at samples, at the one before; start with no more than the largest window."""
     if "advertise_interval" in drawn:
         advertise, sample = drawn["advertise_interval"], drawn["sample_interval"]
         drawn["advertise_interval"] = Duration(max(1, advertise // sample) * sample)
+    windows = [drawn.get(name, "auto") for name in ("initial_window_packets", "max_window_packets")]
+    if "auto" not in windows:
+        drawn["initial_window_packets"], drawn["max_window_packets"] = sorted(windows)
     return drawn
 
 
 ON_SWITCHES = [kind for kind, model in BALANCERS.items() if model.where == "switch"]
 
-balancers = st.sampled_from(list(BALANCERS)).flatmap(built)
-switch_balancers = st.sampled_from(ON_SWITCHES).flatmap(built)
+balancers = st.sampled_from(list(BALANCERS)).flatmap(lambda kind: built(BALANCERS[kind]))
+transports = st.sampled_from(list(TRANSPORTS)).flatmap(lambda kind: built(TRANSPORTS[kind]))
+
+rates = st.integers(10**6, 10**14).map(Rate)
+latencies = st.integers(1, 10**12).map(Duration)
+links = st.none() | st.builds(Link, rate=rates, latency=latencies)
+sizes = st.integers(0, 2**40).map(Bytes)
+orders = st.sampled_from(["random", "index", "shift"])
+losses = st.lists(
+    st.builds(
+        Loss,
+        packet=st.sampled_from(get_args(Loss.model_fields["packet"].annotation)),
+        probability=st.integers(0, 10**6).map(lambda ppm: ppm / 10**6),
+    ),
+    max_size=2,
+    unique_by=lambda loss: loss.packet,
+)
+
+
+@st.composite
+def fabrics(draw: st.DrawFn) -> FatTree | LeafSpine:
+    half = draw(st.integers(1, 6))
+    ratio = draw(st.sampled_from([d for d in range(1, half + 1) if half % d == 0]))
+    rate = draw(rates)
+    shared: dict[str, Any] = {"radix": 2 * half, "rate": rate, "latency": draw(latencies), "host_link": draw(links)}
+    lower, upper, model = draw(st.sampled_from([("edge", "agg", FatTree), ("leaf", "spine", LeafSpine)]))
+    down = [(f"{lower}-0", f"{upper}-0")] if draw(st.booleans()) else []
+    degraded = [{"link": (f"{lower}-1", f"{upper}-0"), "rate": Rate(10**6)}] if half > 1 and draw(st.booleans()) else []
+    shared |= {"links_down": down, "links_degraded": degraded, "losses": draw(losses)}
+    if draw(st.booleans()):
+        changed = {"link": (f"{upper}-0", f"{lower}-0"), "state": "up" if down else "down", "at": draw(latencies)}
+        shared |= {"link_events": [changed], "reconvergence_delay": draw(latencies)}
+    if model is LeafSpine:
+        return LeafSpine(**shared, oversubscription=ratio)
+    slow = draw(st.sampled_from([1.0, 0.0]) | st.floats(10**6 / rate, 1))
+    return FatTree(**shared, edge_oversubscription=ratio, even_cores_rate_fraction=slow)
+
+
+workloads = st.one_of(
+    st.builds(Permutation, message=sizes),
+    st.builds(InterPodPermutation, message=sizes),
+    st.builds(AllToAll, per=st.sampled_from(["flow", "host"]), message=sizes, order=orders),
+    st.builds(AllToAllV, message=sizes, order=orders),
+    st.builds(InfiniteAllToAll, duration=st.integers(10**3, 10**15).map(Duration), order=orders),
+    st.builds(
+        Collectives,
+        count=st.integers(1, 9),
+        sizes=st.lists(st.integers(2, 64), min_size=1, max_size=3),
+        pattern=st.sampled_from(["all-to-all-v", "all-to-all", "permutation"]),
+        message=sizes,
+        order=orders,
+    ),
+    st.builds(Poisson, load=st.floats(1e-6, 1), messages_count=st.none() | st.integers(1, 10**8)),
+    st.builds(Incast, senders=st.integers(1, 7), receiver=st.integers(0, 7), message=sizes),
+    st.just(MessageList(messages=[{"src": 0, "dst": 1, "bytes": 5, "id": "a"}, {"src": 1, "dst": 0, "bytes": "1kB"}])),
+    st.builds(Htsim, path=st.sampled_from(["a b.cm", "ä\"'\\.cm"]), start_unit=st.sampled_from(["us", "ps"])),
+    st.builds(DcpimTrace, path=st.just("a.txt")),
+)
+frames = st.builds(
+    Frame,
+    payload=st.integers(1, 2**16).map(Bytes),
+    header=st.integers(0, 200).map(Bytes),
+    ack=st.integers(1, 200).map(Bytes),
+    gap=st.integers(0, 200).map(Bytes),
+    last_frame=st.sampled_from(["full", "short"]),
+)
+runs = st.builds(
+    Run,
+    seed=st.integers(0, 2**64 - 1),
+    threads=st.just("auto") | st.integers(1, 1024),
+    time_limit=st.integers(1, 10**18).map(Duration),
+)
+
+
+@st.composite
+def deployments(draw: st.DrawFn, kinds: list[str]) -> Deployment:
+    """Switches that run one of these kinds."""
+    return Deployment(
+        balancer=draw(built(BALANCERS[draw(st.sampled_from(kinds))])),
+        placement=draw(st.sampled_from(["random-switches", "all-edge"])),
+        fraction=draw(st.floats(0, 1)),
+        seed=draw(st.none() | st.integers(0, 2**64 - 1)),
+    )
+
+
+@st.composite
+def measures(draw: st.DrawFn, run: Run, edge: str) -> Measure:
+    shortest = max(1000, -(-int(run.time_limit) // MOST_INTERVALS))
+    interval = draw(st.none() | st.integers(shortest, LONGEST_WAIT).map(Duration))
+    ports = [None, f"{edge}-0/host-0", f"host-0/{edge}-0"] if interval else [None]
+    flags = {"queues": draw(st.booleans()), "trace": draw(st.booleans())}
+    return Measure(**flags, interval=interval, watched_port=draw(st.sampled_from(ports)))
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> Scenario:
+    """Any scenario, with parts that go together."""
+    fabric, transport, run = draw(fabrics()), draw(transports), draw(runs)
+    kinds = balancers_of(transport.kind)
+    mixing = [kind for kind in ON_SWITCHES if kind in kinds and kind not in ("conga", "sglb", "ecmp")]
+    marks = st.sampled_from(["auto", "none"])
+    return Scenario(
+        fabric=fabric,
+        workload=draw(workloads),
+        balancer=draw(built(BALANCERS[draw(st.sampled_from(kinds))])),
+        deployment=draw(st.none() | deployments(mixing)) if mixing and transport.kind != "dcsim" else None,
+        transport=transport,
+        frame=draw(frames),
+        port=Port(
+            buffer=draw(st.just("infinite") | st.integers(2**20, 2**40).map(Bytes)),
+            ecn_threshold=draw(marks | st.integers(1, 2**40).map(Bytes) if transport.kind == "paced" else marks),
+        ),
+        measure=draw(measures(run, list(fabric.nodes_count)[1])),
+        run=run,
+    )

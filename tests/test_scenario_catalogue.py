@@ -10,9 +10,10 @@ import pytest
 import fabricsim
 from fabricsim import scenario
 from fabricsim.catalogue import GROWTH_CONDITIONS, catalogue, entry, measured
-from fabricsim.cli.discover import explain
+from fabricsim.cli.discover import explain, list_names
 from fabricsim.errors import ScenarioError
 from fabricsim.scenario import KINDS, FatTree, FatTreeFailures, LeafSpineFailures, Scenario, scenario_from_mapping
+from fabricsim.scenario.combinations import balancers_of
 from fabricsim.study.files import known_studies, load
 
 
@@ -27,6 +28,8 @@ def test_every_kind_has_one_complete_entry() -> None:
         if known.part == "balancer":
             assert known.where in ("switch", "host")
             assert all((known.source, known.state_per_switch, known.growth_up, known.growth_down, known.differs))
+        if known.part == "transport":
+            assert all((known.source, known.discipline, known.differs))
 
 
 def test_growth_is_table_1_of_the_ofan_paper() -> None:
@@ -50,7 +53,7 @@ def test_printed_defaults_are_values_that_load() -> None:
         for parameter in known.parameters:
             if parameter.default is None or parameter.default in ("none", "[]"):
                 continue
-            required = {"path": "a.cm"} if known.name == "htsim" else {}
+            required = {"path": "a.cm"} if known.name in ("htsim", "dcpim-trace") else {}
             required |= {"path": "a.json"} if known.name == "messages" else {}
             required |= {"balancer": {"kind": "rsq"}} if known.name == "deployment" else {}
             fields = {**({"kind": known.name} if known.part in KINDS else {}), **required}
@@ -59,6 +62,8 @@ def test_printed_defaults_are_values_that_load() -> None:
                 plain = {"fabric": {"kind": kind, "failures": {}}}
             else:
                 plain = {known.part: fields}
+                if known.part == "transport":
+                    plain["balancer"] = {"kind": balancers_of(known.name)[0]}
             built = scenario_from_mapping(plain, [f"{known.part}.{parameter.name}={parameter.default}"])
             assert built == scenario_from_mapping(plain)
 
@@ -104,6 +109,15 @@ def test_failures_are_explained() -> None:
 
 def test_measured_facts_are_of_balancers() -> None:
     assert measured().keys() <= KINDS["balancer"].keys()
+
+
+def test_transports_are_listed_with_what_their_ports_do(capsys: pytest.CaptureFixture[str]) -> None:
+    list_names("transports")
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    for words in (["dcsim", "dcsim"], ["dcpim", "strict-priority"], ["pfabric", "pfabric"], ["paced", "fifo"]):
+        assert any(line[:2] == words for line in lines), words
+    explain("dcsim")
+    assert "ports:           dcsim\n" in capsys.readouterr().out
 
 
 def test_names_are_found_and_unknown_ones_answered() -> None:

@@ -8,7 +8,7 @@ from fabricsim.scenario.balancers import BALANCERS
 from fabricsim.scenario.derived import derived
 from fabricsim.scenario.links import directed_link
 from fabricsim.scenario.part import refusal
-from fabricsim.scenario.transports import Dcsim, Pfabric
+from fabricsim.scenario.transports import Dcsim
 
 if TYPE_CHECKING:
     from fabricsim.scenario.scenario import Scenario
@@ -25,7 +25,6 @@ def check(scenario: Scenario) -> None:
     _check_balancer(scenario)
     _check_deployment(scenario)
     _check_port(scenario)
-    _check_windows(scenario)
     _check_measure(scenario)
 
 
@@ -91,17 +90,6 @@ def _check_port(scenario: Scenario) -> None:
         words = f'at least {small + here.data_bytes}B, or "infinite": a data frame of {here.data_bytes}B beside '
         words += f"{small}B for Sims, Sim-Acks and Data-Acks"
         raise refusal(str(port.buffer), words, "port.buffer")
-
-
-def _check_windows(scenario: Scenario) -> None:
-    transport = scenario.transport
-    if not isinstance(transport, Pfabric):
-        return
-    windows = {**dict(transport), **transport.decided(derived(scenario))}
-    first, most = windows["initial_window_packets"], windows["max_window_packets"]
-    if first > most:
-        words = f"at least initial_window_packets, {first} here"
-        raise refusal(most, words, "transport.max_window_packets")
 
 
 def _check_measure(scenario: Scenario) -> None:

@@ -55,7 +55,7 @@ class FatTree(Tree):
         if self.even_cores_rate_fraction == 1:
             return
         rate, least = self.kind_of_link(self.agg_core_link).rate, LEAST_RATE
-        if self.even_cores_rate_fraction * rate < least and self.even_cores_rate_fraction != 0:
+        if self.even_cores_rate_fraction != 0 and round(self.even_cores_rate_fraction * rate) < least:
             allowed = f"0, or at least {least / rate:g}: links of at least {least}"
             raise refusal(self.even_cores_rate_fraction, allowed, "even_cores_rate_fraction")
         check_link_events(self, self.links_listed().links_down, self.link_events)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, StrictBool
+from pydantic import Field, StrictBool, model_validator
 
 from fabricsim.scenario.derived import MOST_PACKETS, Derived
+from fabricsim.scenario.part import refusal
 from fabricsim.scenario.ranges import Real, Whole
 from fabricsim.scenario.transports.scheme import Discipline, Packets, StartJitter, TransportPart
 
@@ -27,10 +28,12 @@ class Pfabric(TransportPart):
 
     kind: Literal["pfabric"] = "pfabric"
     initial_window_packets: Packets = Field(
-        default="auto", description="Window of a flow at its start. auto: 1 BDP (the pFabric paper)."
+        default="auto",
+        description="Window of a flow at its start. auto: 1 BDP (the pFabric paper), or the largest window if less.",
     )
     max_window_packets: Packets = Field(
-        default="auto", description="Largest window of a flow. auto: BDP + 3 packets (the dcPIM simulator)."
+        default="auto",
+        description="Largest window of a flow. auto: BDP + 3 packets (the dcPIM simulator), or the first one if more.",
     )
     slow_start_threshold_packets: Annotated[int, Whole(1, MOST_PACKETS)] = Field(
         default=100_000,
@@ -59,8 +62,19 @@ class Pfabric(TransportPart):
         """Whether every data packet that arrives is acknowledged by a packet of its own."""
         return True
 
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        first, most = self.initial_window_packets, self.max_window_packets
+        if first != "auto" and most != "auto" and first > most:
+            raise refusal(most, f"at least initial_window_packets, {first}", "max_window_packets")
+        return self
+
     def _auto(self, here: Derived) -> dict[str, Any]:
-        return {"initial_window_packets": here.bdp_packets, "max_window_packets": here.bdp_packets + 3}
+        first, most = self.initial_window_packets, self.max_window_packets
+        return {
+            "initial_window_packets": here.bdp_packets if most == "auto" else min(here.bdp_packets, most),
+            "max_window_packets": here.bdp_packets + 3 if first == "auto" else max(here.bdp_packets + 3, first),
+        }
 
     def lowered(self, here: Derived) -> dict[str, Any]:
         """Return the scheme as the core reads it."""
