@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import fabricsim
-from fabricsim import BALANCERS, Ofan, balancer_from_text
+from fabricsim import BALANCERS, Dcsim, Ofan, balancer_from_text
 from fabricsim.cli import main
 from fabricsim.conformance import Finding, check
 from fabricsim.conformance.suite import SUITE, find
@@ -298,10 +298,10 @@ def test_every_question_can_be_failed() -> None:
     assert {name for name, *_ in (*DOCTORED, *SABOTAGED)} == {question.name for question in SUITE}
 
 
-def test_only_balancers_are_checked() -> None:
+def test_only_schemes_are_checked() -> None:
     assert fabricsim.check is check
-    for wrong in ("ofan", Ofan, None):
-        with pytest.raises(TypeError, match=r"balancer: got .*; allowed: an instance of a balancer"):
+    for wrong in ("ofan", Ofan, Dcsim, None):
+        with pytest.raises(TypeError, match=r"scheme: got .*; allowed: an instance of a balancer or a transport"):
             check(wrong)  # type: ignore[arg-type]
 
 

@@ -115,7 +115,7 @@ def interval_utilisation(series: pl.DataFrame, capacity_bps: int) -> pl.Series:
 
     Each packet counts once. The first interval begins at 0.
     """
-    length_ps = series["end_ps"].diff().fill_null(series["end_ps"].first())
+    length_ps = series["end_ps"] - series["end_ps"].shift(1, fill_value=0)
     return series["delivered_data_bytes"] * 8e12 / (length_ps * float(capacity_bps))
 
 

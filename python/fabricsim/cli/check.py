@@ -1,4 +1,4 @@
-"""`fabricsim check`: balancers held to the conformance suite."""
+"""`fabricsim check`: balancers and transports held to the conformance suite."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from fabricsim.errors import ScenarioError
 if TYPE_CHECKING:
     from fabricsim.conformance import Report
     from fabricsim.scenario.balancers import AnyBalancer
+    from fabricsim.scenario.transports import AnyTransport
 
 
 def check(
-    *balancers: Annotated[
-        str, Parameter(help="Balancers, such as ofan or pofan:5; `all` for every one as it is by default.")
+    *schemes: Annotated[
+        str,
+        Parameter(
+            help="Balancers and transports, such as ofan, pofan:5 or dcsim; `all` for every one as it is by default."
+        ),
     ],
 ) -> int:
-    """Hold balancers to the conformance suite: delivery, paths, failures, determinism, proven queues.
+    """Hold balancers and transports to the conformance suite: delivery, paths, losses, determinism, proven queues.
 
-    Prints every finding of a single balancer, with the reason; of several a line each, and the findings that failed.
+    Prints every finding of a single scheme, with the reason; of several a line each, and the findings that failed.
 
     Exit status: 0 all passed; 1 a finding failed; 2 bad input.
 
@@ -28,12 +32,12 @@ def check(
 
         fabricsim check ofan
         fabricsim check pofan:5 reps:freezing=off
+        fabricsim check dcsim:small_flows=direct
         fabricsim check all
     """
     from fabricsim.conformance import check as hold_to_suite
 
-    chosen = _balancers(balancers)
-    reports = [hold_to_suite(balancer) for balancer in chosen]
+    reports = [hold_to_suite(scheme) for scheme in _schemes(schemes)]
     if len(reports) == 1:
         _show_findings(reports[0])
     else:
@@ -41,29 +45,35 @@ def check(
     return 0 if all(report.passed for report in reports) else 1
 
 
-def _balancers(names: tuple[str, ...]) -> list[AnyBalancer]:
+def _schemes(names: tuple[str, ...]) -> list[AnyBalancer | AnyTransport]:
     from fabricsim.scenario import BALANCERS, balancer_from_text
+    from fabricsim.scenario.transports import TRANSPORTS
+    from fabricsim.scenario.transports.short_text import transport_from_text
 
     if not names:
-        raise ScenarioError("", None, "balancers (see `fabricsim list balancers`), or `all`")
-    return [balancer_from_text(text) for name in names for text in (BALANCERS if name == "all" else [name])]
+        raise ScenarioError("", None, "balancers or transports (see `fabricsim list balancers`), or `all`")
+    chosen: list[AnyBalancer | AnyTransport] = []
+    for text in (text for name in names for text in ((*BALANCERS, *TRANSPORTS) if name == "all" else (name,))):
+        is_transport = text.strip().lower().partition(":")[0] in TRANSPORTS
+        chosen.append(transport_from_text(text) if is_transport else balancer_from_text(text))
+    return chosen
 
 
 def _show_findings(report: Report) -> None:
     from fabricsim.cli.terminal import show_table
 
     rows = [(one.name, one.outcome, one.asks, one.reason) for one in report.findings]
-    show_table(f"{report.balancer}: {_sum(report)}", ("finding", "outcome", "asks", "why"), rows, numbers=False)
+    show_table(f"{report.scheme}: {_sum(report)}", ("finding", "outcome", "asks", "why"), rows, numbers=False)
 
 
 def _show_reports(reports: list[Report]) -> None:
     from fabricsim.cli.terminal import show_table
 
-    rows = [(report.balancer, _sum(report)) for report in reports]
-    show_table("conformance", ("balancer", "findings"), rows, numbers=False)
-    failed = [(report.balancer, one.name, one.reason) for report in reports for one in report.failed]
+    rows = [(report.scheme, _sum(report)) for report in reports]
+    show_table("conformance", ("scheme", "findings"), rows, numbers=False)
+    failed = [(report.scheme, one.name, one.reason) for report in reports for one in report.failed]
     if failed:
-        show_table("failed", ("balancer", "finding", "why"), failed, numbers=False)
+        show_table("failed", ("scheme", "finding", "why"), failed, numbers=False)
 
 
 def _sum(report: Report) -> str:

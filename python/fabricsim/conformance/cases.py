@@ -1,23 +1,24 @@
-"""The small scenarios of the conformance suite, and the balancer that is put into them."""
+"""The small scenarios of the conformance suite, and the scheme that is put into them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fabricsim.run import simulate
-from fabricsim.scenario import Bytes, Duration, FatTree, LeafSpine, Measure, Permutation, Run, Scenario
+from fabricsim.scenario import Bytes, Duration, FatTree, LeafSpine, Measure, Paced, Permutation, Port, Run, Scenario
 from fabricsim.workloads import Messages
 
 if TYPE_CHECKING:
     from fabricsim.results import Results
     from fabricsim.scenario.balancers import AnyBalancer
+    from fabricsim.scenario.transports import AnyTransport
 
 PAYLOAD_BYTES = 4096
 TRACED = Measure(trace=True)
-TIME_LIMIT = Duration("1ms")
+TIME_LIMIT = Duration("100ms")
 
 # In reach of one packet each: no payload, one byte, about one payload; and one of several packets.
 AWKWARD_SIZES = (0, 1, PAYLOAD_BYTES - 1, PAYLOAD_BYTES, PAYLOAD_BYTES + 1, 9 * PAYLOAD_BYTES + 7)
@@ -25,9 +26,21 @@ AWKWARD_SIZES = (0, 1, PAYLOAD_BYTES - 1, PAYLOAD_BYTES, PAYLOAD_BYTES + 1, 9 * 
 
 @dataclass(frozen=True)
 class Lab:
-    """One balancer and what to run it in."""
+    """One balancer under paced hosts, or one transport over its usual balancer, and what to run it in."""
 
     balancer: AnyBalancer
+    transport: AnyTransport = field(default_factory=Paced)
+
+    @property
+    def in_step(self) -> AnyTransport:
+        """The transport with all hosts starting at once, so that what differs between seeds is the scheme's doing."""
+        return self.transport.replace(start_jitter="none")
+
+    @property
+    def tight(self) -> Port:
+        """Buffers that overflow, and marks where ports mark."""
+        marks: dict[str, Any] = {"ecn_threshold": Bytes("10kB")} if isinstance(self.transport, Paced) else {}
+        return Port(buffer=Bytes("60kB"), **marks)
 
     def scenario(self, fabric: FatTree | LeafSpine, packets: int = 20, seed: int = 1, **parts: Any) -> Scenario:
         """Return a permutation of messages of so many packets, traced; `parts` replace parts of it."""
@@ -36,7 +49,7 @@ class Lab:
             "measure": TRACED,
             "run": Run(seed=seed, threads=1, time_limit=TIME_LIMIT),
         }
-        return Scenario(fabric=fabric, balancer=self.balancer, **{**chosen, **parts})
+        return Scenario(fabric=fabric, balancer=self.balancer, **{"transport": self.transport, **chosen, **parts})
 
     def run(self, fabric: FatTree | LeafSpine, messages: Messages | None = None, **parts: Any) -> Results:
         """Run `scenario` with its permutation, or with messages of one's own."""
@@ -58,4 +71,4 @@ def few(fabric: FatTree | LeafSpine, senders: int, packets: int) -> Messages:
 
 
 class DoesNotApply(Exception):  # noqa: N818 - no error
-    """A question that this balancer cannot be asked, and why."""
+    """A question that this scheme cannot be asked, and why."""

@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 from fabricsim.conformance.cases import TIME_LIMIT, Lab
 from fabricsim.conformance.sound import Fault
-from fabricsim.scenario import Bytes, FatTree, LeafSpine, Measure, Paced, Port, Run
+from fabricsim.scenario import Duration, FatTree, LeafSpine, Measure, Run
 from fabricsim.workloads import build
 
 if TYPE_CHECKING:
     from fabricsim.results import Results
 
 _TREES = (FatTree(radix=6, links_down=(("edge-0", "agg-1"),)), LeafSpine(radix=8))
-# Hosts in step, so that what differs between seeds is the balancer's doing, or that of ties; marks and drops as well.
-_IN_STEP = Paced(start_jitter="none")
-_TIGHT = Port(buffer=Bytes("60kB"), ecn_threshold=Bytes("10kB"))
+_EVERYTHING = Measure(trace=True, interval=Duration("1us"))
 
 
 def seed_decides(lab: Lab) -> str:
@@ -23,7 +21,7 @@ def seed_decides(lab: Lab) -> str:
     hashes: set[str] = set()
     for fabric in _TREES:
         messages = build(lab.scenario(fabric, packets=30))  # else the seed would draw them too
-        runs = [lab.run(fabric, messages, seed=seed, transport=_IN_STEP) for seed in (1, 1, 2, 3)]
+        runs = [lab.run(fabric, messages, seed=seed, transport=lab.in_step) for seed in (1, 1, 2, 3)]
         _same(runs[0], runs[1], "a second run with the same seed")
         found = {run.summary["result_hash"] for run in runs}
         if len(found) == 1:
@@ -33,10 +31,16 @@ def seed_decides(lab: Lab) -> str:
 
 
 def threads_do_not_matter(lab: Lab) -> str:
-    """Flows, links and every reception."""
+    """Flows, links, every interval and every reception."""
     for fabric in _TREES:
         alone, *together = (
-            lab.run(fabric, packets=30, port=_TIGHT, run=Run(threads=threads, time_limit=TIME_LIMIT))
+            lab.run(
+                fabric,
+                packets=30,
+                port=lab.tight,
+                measure=_EVERYTHING,
+                run=Run(threads=threads, time_limit=TIME_LIMIT),
+            )
             for threads in (1, 2, 4)
         )
         for results in together:
@@ -48,7 +52,7 @@ def measures_do_not_matter(lab: Lab) -> str:
     """Queues measured or not, traced or not: the same flows."""
     for fabric in _TREES:
         bare, *measured = (
-            lab.run(fabric, packets=30, port=_TIGHT, measure=Measure(queues=queues, trace=trace))
+            lab.run(fabric, packets=30, port=lab.tight, measure=Measure(queues=queues, trace=trace))
             for queues, trace in ((False, False), (True, False), (False, True), (True, True))
         )
         for results in measured:
@@ -62,6 +66,8 @@ def _same(one: Results, other: Results, what: str) -> None:
         raise Fault(f"{what} gives other flows")
     if not one.ports.equals(other.ports):
         raise Fault(f"{what} loads other links")
+    if one.series is not None and (other.series is None or not one.series.equals(other.series)):
+        raise Fault(f"{what} delivers or drops in other intervals")
     assert one.trace is not None, "the suite traces what it reads"
     assert other.trace is not None, "the suite traces what it reads"
     if not one.trace.equals(other.trace):

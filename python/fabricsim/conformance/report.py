@@ -1,4 +1,4 @@
-"""What the conformance suite found of one balancer."""
+"""What the conformance suite found of one scheme."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """All findings of one balancer, which is named by its short text such as `pofan:4`."""
+    """All findings of one balancer or transport, which is named by its short text such as `pofan:4`."""
 
-    balancer: str
+    scheme: str
     findings: tuple[Finding, ...]
 
     @property
@@ -40,4 +40,4 @@ class Report:
         return sum(finding.outcome == outcome for finding in self.findings)
 
     def __str__(self) -> str:
-        return "\n".join(f"{self.balancer}, {one.name}: {one.outcome} ({one.reason})" for one in self.findings)
+        return "\n".join(f"{self.scheme}, {one.name}: {one.outcome} ({one.reason})" for one in self.findings)

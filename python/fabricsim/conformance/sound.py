@@ -14,7 +14,7 @@ from fabricsim.checks import check as hold_to_physics
 from fabricsim.conformance.journeys import journeys
 
 if TYPE_CHECKING:
-    from fabricsim.conformance.journeys import Journeys
+    from fabricsim.conformance.journeys import Ints, Journeys
     from fabricsim.results import Results
 
 
@@ -34,14 +34,7 @@ def sound(results: Results) -> None:
 def arrives_once(results: Results, way: Journeys) -> None:
     """Every data packet reaches its receiver once, every ACK its sender, and with them every byte."""
     flows, scenario = results.flows, results.scenario
-    packets = flows["packets_count"].to_numpy().astype(np.int64)
-    size = flows["message_bytes"].to_numpy().astype(np.int64)
-    cut = np.maximum(1, -(-size // int(scenario.frame.payload)))
-    # Subflows of equal bytes each end with a short packet of their own: more packets than the message by itself.
-    wrong = packets < cut if splits_bytes(scenario) else packets != cut
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise Fault(f"a message of {size[row]} bytes was cut into {packets[row]} packets instead of {cut[row]}")
+    packets = packets_of(results)
     for kind in ("data", "ack") if scenario.transport.acks_every_packet else ("data",):
         there = (way.receiver == way.goal) & (way.is_ack == (kind == "ack"))
         flow, psn = way.flow[there], way.psn[there]
@@ -59,6 +52,19 @@ def arrives_once(results: Results, way: Journeys) -> None:
             raise Fault(f"flow {row}: {counted[row]} of {packets[row]} {kind} packets counted")
     if scenario.frame.last_frame == "short":
         _carries_every_byte(results)
+
+
+def packets_of(results: Results) -> Ints:
+    """Return how many packets each message was cut into; raise `Fault` if that is not what its bytes need."""
+    packets: Ints = results.flows["packets_count"].to_numpy().astype(np.int64)
+    size = results.flows["message_bytes"].to_numpy().astype(np.int64)
+    cut = np.maximum(1, -(-size // int(results.scenario.frame.payload)))
+    # Subflows of equal bytes each end with a short packet of their own: more packets than the message by itself.
+    wrong = packets < cut if splits_bytes(results.scenario) else packets != cut
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise Fault(f"a message of {size[row]} bytes was cut into {packets[row]} packets instead of {cut[row]}")
+    return packets
 
 
 def _carries_every_byte(results: Results) -> None:

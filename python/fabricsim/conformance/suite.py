@@ -1,4 +1,4 @@
-"""The questions of the conformance suite, in order, and how one is put to a balancer."""
+"""The questions of the conformance suite, to balancers and to transports, and how one is put to a scheme."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fabricsim.conformance import delivery, failures, queues, repeats
+from fabricsim.conformance import delivery, failures, queues, repeats, transports
 from fabricsim.conformance.cases import DoesNotApply, Lab
 from fabricsim.conformance.report import Finding
 from fabricsim.conformance.sound import Fault
+from fabricsim.contestants import usual_balancer
+from fabricsim.scenario.transports import TransportPart
 
 if TYPE_CHECKING:
     from fabricsim.scenario.balancers import AnyBalancer
+    from fabricsim.scenario.transports import AnyTransport
 
 
 @dataclass(frozen=True)
@@ -43,10 +46,32 @@ SUITE = (
 )
 
 
-def find(question: Question, balancer: AnyBalancer) -> Finding:
-    """Put one question to a balancer. What goes wrong in a run, whatever it is, is the answer."""
+TRANSPORT_SUITE = (
+    Question("delivery", "does every packet and every byte arrive once", transports.everything_once),
+    Question("long messages", "do messages of many windows arrive", transports.long_messages),
+    Question("losses", "is what links lose, of any kind of packet, made good", transports.losses),
+    Question("full buffers", "is what buffers drop made good, and nothing stuck", transports.full_buffers),
+    Question("incast", "do messages arrive that all go to one host at once", transports.incast),
+    Question("link events", "is what dies with a link made good", transports.link_events),
+    Question("chains", "do messages start when those they wait for are delivered or acknowledged", transports.chains),
+    Question("counts", "are reordering, delay and retransmissions counted right", transports.counts),
+    Question("seed", "does the seed decide the result, and nothing else", repeats.seed_decides),
+    Question("threads", "do 2 and 4 threads give the result of one", repeats.threads_do_not_matter),
+    Question("measures", "is the result the same whatever is measured", repeats.measures_do_not_matter),
+)
+
+
+def suite_of(scheme: AnyBalancer | AnyTransport) -> tuple[tuple[Question, ...], Lab]:
+    """Return the questions for a scheme, and the lab that it is put into."""
+    if isinstance(scheme, TransportPart):
+        return TRANSPORT_SUITE, Lab(usual_balancer(scheme), scheme)
+    return SUITE, Lab(scheme)
+
+
+def find(question: Question, scheme: AnyBalancer | AnyTransport) -> Finding:
+    """Put one question to a scheme. What goes wrong in a run, whatever it is, is the answer."""
     try:
-        seen = question.look(Lab(balancer))
+        seen = question.look(suite_of(scheme)[1])
     except DoesNotApply as why:
         return Finding(question.name, question.asks, "does not apply", str(why))
     except (Fault, ValueError, RuntimeError) as wrong:
