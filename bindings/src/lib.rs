@@ -1,6 +1,7 @@
 //! The door between Python and the core: one function, whose contract stands in README.md beside this crate.
 
-use fabricsim_core::{Config, Error, Messages, Output, Progress, Tier};
+use fabricsim_core::config::TransportConfig;
+use fabricsim_core::{Config, Counts, Error, LANES, Messages, Output, Progress, Sample, Tier, count_names};
 use numpy::{Element, IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -44,7 +45,7 @@ fn run<'py>(
     match (result, raised) {
         (_, Some(error)) => Err(error),
         (Err(error), None) => Err(to_python(error)),
-        (Ok(output), None) => write_output(py, output),
+        (Ok(output), None) => write_output(py, &config, output),
     }
 }
 
@@ -56,12 +57,13 @@ fn to_python(error: Error) -> PyErr {
 }
 
 fn read_messages(columns: &Bound<'_, PyDict>) -> PyResult<Messages> {
-    const KNOWN: [&str; 14] = [
+    const KNOWN: [&str; 15] = [
         "src",
         "dst",
         "bytes",
         "start_ps",
         "rank",
+        "collective",
         "dep_message",
         "dep_on",
         "dep_event",
@@ -84,6 +86,7 @@ fn read_messages(columns: &Bound<'_, PyDict>) -> PyResult<Messages> {
         bytes: column(columns, "bytes", "uint64")?,
         start: column(columns, "start_ps", "uint64")?,
         rank: column(columns, "rank", "uint32")?,
+        collective: column(columns, "collective", "uint32")?,
         dependents: column(columns, "dep_message", "uint32")?,
         dependencies: column(columns, "dep_on", "uint32")?,
         dependency_events: column(columns, "dep_event", "uint8")?,
@@ -104,11 +107,13 @@ fn column<T: Element + Copy>(columns: &Bound<'_, PyDict>, name: &str, dtype: &st
     Ok(array.as_array().to_vec())
 }
 
-fn write_output(py: Python<'_>, output: Output) -> PyResult<Bound<'_, PyDict>> {
+fn write_output<'py>(py: Python<'py>, config: &Config, output: Output) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     result.set_item("status", output.status.name())?;
     result.set_item("ports", write_ports(py, &output)?)?;
     result.set_item("totals", write_totals(py, &output)?)?;
+    result.set_item("series", write_series(py, &output.series)?)?;
+    result.set_item("transport", write_counts(py, config, &output.counts)?)?;
     let flows = PyDict::new(py);
     flows.set_item("packets_count", output.flows.packets.into_pyarray(py))?;
     flows.set_item("started_at_ps", output.flows.started_at.into_pyarray(py))?;
@@ -117,6 +122,9 @@ fn write_output(py: Python<'_>, output: Output) -> PyResult<Bound<'_, PyDict>> {
     flows.set_item("last_acked_at_ps", output.flows.last_acked_at.into_pyarray(py))?;
     flows.set_item("delivered_packets_count", output.flows.delivered_packets.into_pyarray(py))?;
     flows.set_item("acked_packets_count", output.flows.acked_packets.into_pyarray(py))?;
+    flows.set_item("retransmitted_packets_count", output.flows.retransmitted_packets.into_pyarray(py))?;
+    flows.set_item("reordered_packets_count", output.flows.reordered_packets.into_pyarray(py))?;
+    flows.set_item("delay_ps", output.flows.delay.into_pyarray(py))?;
     result.set_item("flows", flows)?;
     let trace = PyDict::new(py);
     let rows = &output.trace;
@@ -160,7 +168,48 @@ fn write_ports<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyD
     ports.set_item("marked_count", collect(py, tallies().map(|tally| tally.marks)))?;
     ports.set_item("lost_data_count", collect(py, tallies().map(|tally| tally.lost[0])))?;
     ports.set_item("lost_control_count", collect(py, tallies().map(|tally| tally.lost[1])))?;
+    for (place, name) in LANES.into_iter().enumerate().filter(|_| !output.lanes.is_empty()) {
+        let lane = || output.lanes.iter().map(|lanes| lanes[place]);
+        ports.set_item(format!("{name}_frames_count"), collect(py, lane().map(|lane| lane.frames)))?;
+        ports.set_item(format!("dropped_{name}_count"), collect(py, lane().map(|lane| lane.drops)))?;
+        ports.set_item(format!("max_waiting_{name}_packets"), collect(py, lane().map(|lane| lane.max_waiting)))?;
+    }
     Ok(ports)
+}
+
+fn write_series<'py>(py: Python<'py>, rows: &[Sample]) -> PyResult<Bound<'py, PyDict>> {
+    let series = PyDict::new(py);
+    let column = |name: &str, value: fn(&Sample) -> u64| series.set_item(name, collect(py, rows.iter().map(value)));
+    column("end_ps", |row| row.at)?;
+    column("delivered_data_bytes", |row| row.hosts.delivered_bytes)?;
+    column("delivered_packets_count", |row| row.hosts.delivered_packets)?;
+    column("reordered_packets_count", |row| row.hosts.reordered)?;
+    column("sent_data_packets_count", |row| row.hosts.sent_data)?;
+    column("dropped_data_count", |row| row.drops[0])?;
+    column("dropped_control_count", |row| row.drops[1])?;
+    column("port_data_frames_count", |row| row.port_frames[0])?;
+    column("port_control_frames_count", |row| row.port_frames[1])?;
+    column("port_sim_frames_count", |row| row.port_sims)?;
+    column("port_data_waiting_packets", |row| row.port_waiting[0])?;
+    column("port_sim_waiting_packets", |row| row.port_waiting[1])?;
+    Ok(series)
+}
+
+fn write_counts<'py>(py: Python<'py>, config: &Config, counts: &Counts) -> PyResult<Bound<'py, PyDict>> {
+    let written = PyDict::new(py);
+    if matches!(config.transport, TransportConfig::Paced { .. }) {
+        return Ok(written);
+    }
+    written.set_item("duplicates_count", counts.duplicates)?;
+    written.set_item("data_timeouts_count", counts.data_timeouts)?;
+    let (names, largest) = count_names(config.transport);
+    for (name, count) in names.iter().zip(counts.own) {
+        written.set_item(name, count)?;
+    }
+    if let Some(name) = largest {
+        written.set_item(name, counts.largest)?;
+    }
+    Ok(written)
 }
 
 fn write_totals<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict>> {

@@ -1,10 +1,14 @@
 //! Strict mirror of the Python models: no defaults, unknown fields refused. The contract stands in bindings/README.md.
 
 mod balancer;
+mod discipline;
+mod transport;
 
 use crate::{error::Error, units::Ps};
-pub use balancer::{AckRouting, BalancerConfig, Freezing, PortOrderKind, Salts, Split};
+pub use balancer::{AckRouting, BalancerConfig, Freezing, Pointers, PortOrderKind, Salts, Split};
+pub use discipline::DisciplineConfig;
 use serde::Deserialize;
+pub use transport::{Acks, ClockDrift, StartJitter, TransportConfig};
 
 /// One run, as the door receives it.
 #[derive(Clone, Debug, Deserialize)]
@@ -71,6 +75,16 @@ pub struct LinkEvent {
     pub state: LinkState,
 }
 
+/// Packets of one kind that links lose at random.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LossConfig {
+    /// Kind of packet, by name.
+    pub packet: String,
+    /// So many of a million.
+    pub ppm: u32,
+}
+
 /// Whether a link works.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
@@ -121,6 +135,8 @@ pub enum FabricConfig {
         link_events: Vec<LinkEvent>,
         /// From an event to the moment from which all switches route around it.
         reconvergence_delay_ps: Ps,
+        /// Packets that links lose at random.
+        losses: Vec<LossConfig>,
     },
     /// Two levels: every leaf is wired to every spine.
     LeafSpine {
@@ -142,7 +158,17 @@ pub enum FabricConfig {
         link_events: Vec<LinkEvent>,
         /// From an event to the moment from which all switches route around it.
         reconvergence_delay_ps: Ps,
+        /// Packets that links lose at random.
+        losses: Vec<LossConfig>,
     },
+}
+
+impl FabricConfig {
+    /// Packets that links lose at random.
+    pub fn losses(&self) -> &[LossConfig] {
+        let (Self::FatTree { losses, .. } | Self::LeafSpine { losses, .. }) = self;
+        losses
+    }
 }
 
 /// Sizes on the wire.
@@ -179,49 +205,20 @@ pub struct PortConfig {
     pub buffer_bytes: Option<u64>,
     /// Mark data that leaves more than this many bytes behind, itself included; none = no marking.
     pub ecn_threshold_bytes: Option<u64>,
-}
-
-/// What hosts do.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum TransportConfig {
-    /// Fixed rate, no window, no recovery.
-    Paced {
-        /// Share of the line rate, in (0, 1].
-        load: f64,
-        /// Whether data is acknowledged.
-        acks: Acks,
-        /// Whether hosts start at random within one packet time.
-        start_jitter: StartJitter,
-    },
-}
-
-/// Whether data is acknowledged.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum Acks {
-    /// One ACK a data packet.
-    PerPacket,
-    /// No ACKs: a message is complete when its receiver has it.
-    Off,
-}
-
-/// Whether hosts start at random within one packet time.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum StartJitter {
-    /// Uniform over one pacing interval, per host.
-    Uniform,
-    /// All hosts start on the dot.
-    None,
+    /// What they do with what waits.
+    pub discipline: DisciplineConfig,
 }
 
 /// What is recorded besides the flows.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasureConfig {
     /// Queue maxima and integrals per port.
     pub queues: bool,
     /// Every packet's every reception.
     pub trace: bool,
+    /// Length of the intervals of the time series; none = no series.
+    pub interval_ps: Option<Ps>,
+    /// The link whose queue the series show, by its ends, the sending one first.
+    pub watched_port: Option<(String, String)>,
 }

@@ -14,7 +14,7 @@ mod valid;
 
 use crate::config::FabricConfig;
 use crate::error::Error;
-use crate::units::Ps;
+use crate::units::{BytePace, Ps};
 pub use address::Addressing;
 pub use schedule::Change;
 use std::ops::Range;
@@ -117,6 +117,11 @@ impl Fabric {
     /// Whether there are aggregation switches.
     pub fn is_three_level(&self) -> bool {
         !self.tiers[2].is_empty()
+    }
+
+    /// How long a byte occupies the link that a port feeds.
+    pub fn pace(&self, port: usize) -> BytePace {
+        BytePace::from_rate(self.rate_bps[port]).expect("rates are checked when the fabric is built")
     }
 
     /// Ports of a node.

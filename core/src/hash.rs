@@ -1,11 +1,14 @@
 //! Hash maps for hot paths: the keys are small integers, and the mixer of [`crate::rng`] is as good as the library's hasher and several times cheaper.
 
 use crate::rng::mix;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map from small integers.
 pub type FastMap<K, V> = HashMap<K, V, BuildHasherDefault<MixHasher>>;
+
+/// A set of small integers.
+pub type FastSet<K> = HashSet<K, BuildHasherDefault<MixHasher>>;
 
 /// Hashes one integer.
 #[derive(Default)]
@@ -20,6 +23,10 @@ impl Hasher for MixHasher {
         for &byte in bytes {
             self.0 = mix(self.0 ^ u64::from(byte));
         }
+    }
+
+    fn write_u16(&mut self, key: u16) {
+        self.0 = mix(u64::from(key));
     }
 
     fn write_u32(&mut self, key: u32) {

@@ -4,6 +4,7 @@
 
 mod balancer;
 pub mod config;
+mod discipline;
 mod error;
 mod fabric;
 mod hash;
@@ -17,15 +18,18 @@ mod rng;
 mod run;
 mod spreader;
 mod switch;
+mod transport;
 mod units;
 mod window;
 mod workload;
 
 pub use config::Config;
+pub use discipline::{LANES, LaneTally};
 pub use error::Error;
 pub use fabric::{Fabric, Tier};
-pub use measure::{FlowColumns, Output, Progress, Status, TraceRow};
+pub use measure::{FlowColumns, Output, Progress, Sample, Status, TraceRow};
 pub use port::PortTally;
 pub use run::run;
+pub use transport::{Counts, count_names};
 pub use units::{NEVER, Ps};
 pub use workload::Messages;

@@ -1,9 +1,11 @@
 //! What a run hands back: columns, in the order of the door's contract.
 
+use crate::discipline::LaneTally;
 use crate::fabric::Fabric;
 use crate::port::PortTally;
-use crate::units::Ps;
-use crate::workload::Workload;
+use crate::transport::{Counts, Flows};
+use crate::units::{NEVER, Ps};
+use crate::workload::{ReceiveFlow, Workload};
 
 /// What a run tells its caller now and then.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +51,7 @@ pub struct TraceRow {
     pub message: u32,
     /// Packet sequence number.
     pub psn: u32,
-    /// 0 data, 1 ACK.
+    /// Its kind, by the door's number.
     pub kind: u8,
 }
 
@@ -70,19 +72,45 @@ pub struct FlowColumns {
     pub delivered_packets: Vec<u32>,
     /// Frames acknowledged.
     pub acked_packets: Vec<u32>,
+    /// Frames sent again.
+    pub retransmitted_packets: Vec<u32>,
+    /// Frames received after one with a larger number.
+    pub reordered_packets: Vec<u32>,
+    /// Sum over frames of the time from first sent to first received, once all are.
+    pub delay: Vec<Ps>,
 }
 
 impl FlowColumns {
-    /// Collects the flows of a finished run, in the order of the message rows.
-    pub fn collect(workload: &Workload) -> Self {
+    /// Collects the flows of a finished run, in the order of the message rows. `flows_of` a host: what its transport keeps of them.
+    pub fn collect<'a>(workload: &Workload, flows_of: impl Fn(usize) -> Option<&'a Flows>) -> Self {
         let mut flow_of_row = vec![0; workload.row.len()];
         for (flow, &row) in workload.row.iter().enumerate() {
             flow_of_row[row as usize] = flow;
         }
         let send = || flow_of_row.iter().map(|&flow| &workload.send[flow]);
         let receive = || send().map(|flow| &workload.receive[flow.receive_slot as usize]);
-        let whole = |flow: &crate::workload::ReceiveFlow| flow.received == flow.packets;
+        let whole = |flow: &ReceiveFlow| flow.received == flow.packets;
+        // Found by where each host's run of flows begins.
+        let host_of = |base: &[u32], number: usize| base.partition_point(|&start| start as usize <= number) - 1;
+        let sent = |flow: usize| {
+            let host = host_of(&workload.send_base, flow);
+            flows_of(host).map(|flows| &flows.sent[flow - workload.send_base[host] as usize])
+        };
+        let arrived = |flow: usize| {
+            let slot = workload.send[flow].receive_slot as usize;
+            let host = host_of(&workload.receive_base, slot);
+            flows_of(host).map(|flows| &flows.arrived[slot - workload.receive_base[host] as usize])
+        };
+        let delay = |flow: usize| {
+            let sums = sent(flow).zip(arrived(flow));
+            let sums = sums.filter(|_| whole(&workload.receive[workload.send[flow].receive_slot as usize]));
+            sums.map_or(NEVER, |(sent, arrived)| arrived.first_received_sum.wrapping_sub(sent.first_sent_sum))
+        };
+        let flows = || flow_of_row.iter().copied();
         Self {
+            retransmitted_packets: flows().map(|flow| sent(flow).map_or(0, |sent| sent.retransmitted)).collect(),
+            reordered_packets: flows().map(|flow| arrived(flow).map_or(0, |arrived| arrived.reordered)).collect(),
+            delay: flows().map(delay).collect(),
             packets: send().map(|flow| flow.packets).collect(),
             started_at: send().map(|flow| flow.started_at).collect(),
             first_delivered_at: receive().map(|flow| flow.first_at).collect(),
@@ -90,6 +118,56 @@ impl FlowColumns {
             last_acked_at: send().map(|flow| flow.last_acked_at).collect(),
             delivered_packets: receive().map(|flow| flow.received).collect(),
             acked_packets: send().map(|flow| flow.acked).collect(),
+        }
+    }
+}
+
+/// What has been counted up to a moment, or, as a row of a series, between two.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sample {
+    /// The moment; of a row, the end of its interval.
+    pub at: Ps,
+    /// What hosts have counted.
+    pub hosts: Counts,
+    /// Frames dropped at ports, by size class.
+    pub drops: [u64; 2],
+    /// Frames that the watched port has sent, by size class.
+    pub port_frames: [u64; 2],
+    /// Sims among them.
+    pub port_sims: u64,
+    /// Datas and Sims that wait there: no sums, but what is there at the moment.
+    pub port_waiting: [u64; 2],
+}
+
+impl Sample {
+    /// Adds what another thread has counted up to the same moment.
+    pub fn add(&mut self, other: &Self) {
+        self.hosts.add(&other.hosts);
+        for class in 0..2 {
+            self.drops[class] += other.drops[class];
+            self.port_frames[class] += other.port_frames[class];
+            self.port_waiting[class] += other.port_waiting[class];
+        }
+        self.port_sims += other.port_sims;
+    }
+
+    /// The row between an earlier moment and this.
+    pub fn since(&self, earlier: &Self) -> Self {
+        let (now, then) = (&self.hosts, &earlier.hosts);
+        let hosts = Counts {
+            delivered_packets: now.delivered_packets - then.delivered_packets,
+            delivered_bytes: now.delivered_bytes - then.delivered_bytes,
+            reordered: now.reordered - then.reordered,
+            sent_data: now.sent_data - then.sent_data,
+            ..*now
+        };
+        let between = |now: [u64; 2], then: [u64; 2]| [now[0] - then[0], now[1] - then[1]];
+        Self {
+            hosts,
+            drops: between(self.drops, earlier.drops),
+            port_frames: between(self.port_frames, earlier.port_frames),
+            port_sims: self.port_sims - earlier.port_sims,
+            ..*self
         }
     }
 }
@@ -105,6 +183,12 @@ pub struct Output {
     pub fabric: Fabric,
     /// Tally of each port.
     pub tallies: Vec<PortTally>,
+    /// Tally of each port's lanes, where ports have dcSim's arbiter.
+    pub lanes: Vec<[LaneTally; 4]>,
+    /// What happened in each interval, when asked for.
+    pub series: Vec<Sample>,
+    /// What hosts have counted.
+    pub counts: Counts,
     /// Every reception, when asked for; in order of (time, link).
     pub trace: Vec<TraceRow>,
     /// End of the last window.

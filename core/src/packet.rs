@@ -6,6 +6,7 @@ use crate::units::Ps;
 
 const PATH_SHIFT: u32 = 24;
 const KIND_SHIFT: u32 = 40;
+const KIND_MASK: u8 = 0b11111;
 const CE_SHIFT: u32 = 45;
 // At the top, where one shift reads it: it is read several times a packet-hop.
 const BYTES_SHIFT: u32 = 46;
@@ -15,14 +16,73 @@ pub const ADDRESS_LIMIT: u32 = 1 << PATH_SHIFT;
 /// Largest frame plus one, in bytes.
 pub const FRAME_LIMIT: u32 = 1 << (u64::BITS - BYTES_SHIFT);
 
-/// What a packet is. The discriminant is the size class (Ofan paper, section 4.1: two quanta, data and ACKs).
+/// What a packet is. Two bits of the discriminant say what a switch has to know of it: bit 0 its size class (data or control; Ofan paper, section 4.1), bit 1
+/// whether it travels back, from the receiver of its flow to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
     /// Carries payload.
-    Data = 0,
-    /// Acknowledges one data packet.
-    Ack = 1,
+    Data = 0b0_0000,
+    /// Data of a small flow that was sent without asking (dcSim).
+    DirectData = 0b0_0100,
+    /// Acknowledges data packets.
+    Ack = 0b0_0011,
+    /// Simulates a data packet (dcSim).
+    Sim = 0b0_0001,
+    /// A Sim got through.
+    SimAck = 0b0_0111,
+    /// Data up to a number got through (dcSim).
+    DataAck = 0b0_1011,
+    /// Data of a block of sixteen got through (dcSim).
+    BlockAck = 0b0_1111,
+    /// Request to send: a flow has begun (pHost, dcPIM).
+    Rts = 0b0_0101,
+    /// One data packet may be sent (pHost, dcPIM).
+    Token = 0b1_0011,
+    /// Asks a sender for channels (dcPIM).
+    Request = 0b1_0111,
+    /// Offers channels (dcPIM).
+    Grant = 0b0_1001,
+    /// Takes channels (dcPIM).
+    Accept = 0b1_1011,
+    /// Asks whether anything gets through (pFabric).
+    Probe = 0b0_1101,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 13] = [
+        Self::Data,
+        Self::DirectData,
+        Self::Ack,
+        Self::Sim,
+        Self::SimAck,
+        Self::DataAck,
+        Self::BlockAck,
+        Self::Rts,
+        Self::Token,
+        Self::Request,
+        Self::Grant,
+        Self::Accept,
+        Self::Probe,
+    ];
+
+    /// The door's number for it.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Data | Self::DirectData => 0,
+            Self::Ack => 1,
+            Self::Sim => 2,
+            Self::SimAck => 3,
+            Self::DataAck | Self::BlockAck => 4,
+            Self::Rts => 5,
+            Self::Token => 6,
+            Self::Request => 7,
+            Self::Grant => 8,
+            Self::Accept => 9,
+            Self::Probe => 10,
+        }
+    }
 }
 
 /// A packet by value.
@@ -54,10 +114,10 @@ impl Packet {
         (self.id >> 32) as u32
     }
 
-    /// Flow, told apart from the flow of ACKs that has the same number: twice the number, and one more for ACKs.
+    /// Flow, told apart from the flow back that has the same number: twice the number, and one more for what travels back.
     #[inline(always)]
     pub fn flow_class(self) -> u64 {
-        u64::from(self.flow()) << 1 | self.class() as u64
+        u64::from(self.flow()) << 1 | u64::from(self.travels_back())
     }
 
     /// Packet sequence number within its flow.
@@ -90,16 +150,30 @@ impl Packet {
         (self.head >> BYTES_SHIFT) as u32
     }
 
-    /// Size class: 0 data, 1 ACK.
+    /// Size class: 0 data, 1 control (ACKs and the like).
     #[inline(always)]
     pub fn class(self) -> usize {
         (self.head >> KIND_SHIFT) as usize & 1
     }
 
-    /// Data or ACK.
+    /// Whether it carries no payload.
+    #[inline(always)]
+    pub fn is_control(self) -> bool {
+        self.class() == 1
+    }
+
+    /// Whether it goes from the receiver of its flow to the sender.
+    #[inline(always)]
+    pub fn travels_back(self) -> bool {
+        self.head >> (KIND_SHIFT + 1) & 1 == 1
+    }
+
+    /// What it is.
     #[inline(always)]
     pub fn kind(self) -> Kind {
-        if self.class() == 0 { Kind::Data } else { Kind::Ack }
+        let bits = (self.head >> KIND_SHIFT) as u8 & KIND_MASK;
+        // Thirteen comparisons at the most, which the compiler makes a table of.
+        Kind::ALL.into_iter().find(|&kind| kind as u8 == bits).unwrap_or(Kind::Data)
     }
 
     /// Set Congestion Experienced (RFC 3168).
@@ -114,10 +188,10 @@ impl Packet {
         self.head >> CE_SHIFT & 1 == 1
     }
 
-    /// What an ECMP hash sees of the packet: flow, kind and entropy value, not the sequence number.
+    /// What an ECMP hash sees of the packet: flow, direction and entropy value, not the sequence number.
     #[inline(always)]
     pub fn hash_input(self) -> u64 {
-        self.id >> 32 << 32 | u64::from(self.path()) << 1 | self.class() as u64
+        self.id >> 32 << 32 | u64::from(self.path()) << 1 | u64::from(self.travels_back())
     }
 }
 
@@ -145,6 +219,19 @@ mod tests {
         let zero = Packet::new(Kind::Data, 0, u32::MAX, 0, 0, 0);
         assert_eq!((zero.flow(), zero.psn(), zero.address(), zero.path(), zero.bytes()), (0, u32::MAX, 0, 0, 0));
         assert_eq!((zero.kind(), zero.head), (Kind::Data, 0));
+    }
+
+    #[test]
+    fn kinds_are_told_apart() {
+        for kind in Kind::ALL {
+            let packet = Packet::new(kind, 1, 2, 3, u16::MAX, 5);
+            assert_eq!(packet.kind(), kind);
+            assert_eq!(packet.is_control(), !matches!(kind, Kind::Data | Kind::DirectData));
+        }
+        let travels_back = |kind| Packet::new(kind, 1, 2, 3, 4, 5).travels_back();
+        assert!(
+            travels_back(Kind::Token) && travels_back(Kind::BlockAck) && !travels_back(Kind::Sim) && !travels_back(Kind::Grant)
+        );
     }
 
     #[test]

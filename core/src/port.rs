@@ -4,13 +4,18 @@
 //! *Source*: docs/explanation/engine.md and model.md: drop-tail and occupancy by bytes without the gap, the frame in service counted in full
 //! until its last bit leaves; step marking at dequeue with the departing frame included.
 
+mod held;
+mod losses;
 mod taking_back;
 
 use crate::config::FrameConfig;
+use crate::discipline::Discipline;
 use crate::fabric::{Fabric, Tier};
 use crate::link::{Arena, Link, Producer, prefetch_for_write};
-use crate::packet::{Kind, Packet, Slot};
+use crate::packet::{Packet, Slot};
 use crate::units::{BytePace, Ps};
+use held::Held;
+pub use losses::{LossRates, Losses};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 // log2 of a port's first ring. At 800 Gb/s a busy link of 500 ns carries 12 data frames and 12 ACKs a window; two windows' worth is in the ring of a switch
@@ -68,7 +73,7 @@ pub struct Port {
     queue_bytes: u64,
     /// First frame that may still be in the queue.
     cursor: u32,
-    /// Whether arrivals have to be looked at: the buffer is limited, frames are marked, or the link is down.
+    /// Whether arrivals have to be looked at: the buffer is limited, frames are marked or lost or held back, or the link is down.
     has_limits: bool,
     observes: bool,
     is_dead: bool,
@@ -79,13 +84,15 @@ pub struct Port {
     limits: PortLimits,
     peer: u32,
     first_ring_bits: u32,
+    losses: Option<Box<Losses>>,
+    held: Option<Box<Held>>,
 }
 
 impl Port {
     /// The port numbered `port` of the fabric.
     pub fn new(fabric: &Fabric, port: usize, frame: &FrameConfig, limits: PortLimits, observes: bool) -> Self {
         let is_nic = fabric.tier_of(fabric.port_node[port]) == Tier::Host;
-        let pace = BytePace::from_rate(fabric.rate_bps[port]).expect("rates are checked when the fabric is built");
+        let pace = fabric.pace(port);
         Self {
             busy_until: 0,
             latency: fabric.latency[port],
@@ -102,7 +109,21 @@ impl Port {
             limits,
             peer: fabric.peer[port],
             first_ring_bits: if is_nic { NIC_RING_BITS } else { SWITCH_RING_BITS },
+            losses: None,
+            held: None,
         }
+    }
+
+    /// The same port, which loses packets or holds them back.
+    pub fn with(mut self, losses: Option<Losses>, discipline: Option<Discipline>) -> Self {
+        self.losses = losses.map(Box::new);
+        self.held = discipline.map(|discipline| Box::new(Held::new(discipline)));
+        self.has_limits = self.has_limits_now();
+        self
+    }
+
+    fn has_limits_now(&self) -> bool {
+        self.is_dead || !self.limits.is_none() || self.losses.is_some() || self.held.is_some()
     }
 
     /// Time that a frame and its gap occupy the transmitter.
@@ -137,7 +158,7 @@ impl Port {
     /// Hands a packet to the port at `now`; when the buffer is full the packet is lost and counted.
     #[inline(always)]
     pub fn push(&mut self, now: Ps, packet: Packet, space: &mut Space<'_>) {
-        if self.has_limits && self.is_dropped(now, packet.bytes(), packet.class()) {
+        if self.has_limits && self.takes_over(now, packet) {
             return;
         }
         let left = self.enqueue(now, packet, space);
@@ -236,13 +257,16 @@ impl Port {
     /// Takes off the queue what has left by `now`, and marks data that leaves a long queue behind. It must run before anything is added at a later
     /// time, so that the queue seen at a departure is the queue there was.
     fn advance_and_mark(&mut self, now: Ps) {
+        if self.held.is_some() {
+            return self.start_before(now);
+        }
         let horizon = now + self.latency;
         while self.cursor != self.ring.end() {
             let &Slot { at, packet } = self.ring.slot(self.cursor);
             if at > horizon {
                 break;
             }
-            if self.queue_bytes > self.limits.ecn_threshold_bytes && packet.kind() == Kind::Data {
+            if self.queue_bytes > self.limits.ecn_threshold_bytes && !packet.is_control() {
                 self.ring.mark(self.cursor);
                 self.tally.marks += 1;
             }
@@ -251,14 +275,24 @@ impl Port {
         }
     }
 
+    /// Whether the packet does not join a FIFO queue: it is dropped or lost, or held back.
     #[inline(never)]
-    fn is_dropped(&mut self, now: Ps, bytes: u32, class: usize) -> bool {
+    fn takes_over(&mut self, now: Ps, packet: Packet) -> bool {
         self.advance_and_mark(now);
+        let class = packet.class();
         if self.is_dead {
             self.tally.lost[class] += 1;
             return true;
         }
-        let overflows = self.queue_bytes + u64::from(bytes) > self.limits.buffer_bytes;
+        if self.held.is_some() {
+            self.add(now, packet, &mut |_| {});
+            return true;
+        }
+        if self.losses.as_mut().is_some_and(|losses| losses.hit(packet)) {
+            self.tally.lost[class] += 1;
+            return true;
+        }
+        let overflows = self.queue_bytes + u64::from(packet.bytes()) > self.limits.buffer_bytes;
         self.tally.drops[class] += u64::from(overflows);
         overflows
     }
@@ -272,8 +306,11 @@ impl Port {
 
     /// Ends the window: decides the marks of what leaves in it, and lets the next node see what was sent.
     #[inline(always)]
-    pub fn close_window(&mut self, window_end: Ps, link: &Link) {
-        if self.has_limits {
+    pub fn close_window(&mut self, window_end: Ps, link: &Link, space: &mut Space<'_>) {
+        if self.held.is_some() {
+            self.start_before(window_end);
+            self.hand_over(window_end, space);
+        } else if self.has_limits {
             self.advance_and_mark(window_end - 1);
         }
         self.ring.publish(link);

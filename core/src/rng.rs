@@ -20,6 +20,12 @@ pub enum Purpose {
     Balancer = 5,
     /// A host spreader's own draws.
     Spreader = 6,
+    /// Random losses of a link.
+    Loss = 7,
+    /// Drift of a host's clock.
+    Clock = 8,
+    /// A host transport's own draws.
+    Transport = 9,
 }
 
 /// Bijective 64-bit mixer (the output function of SplitMix64).

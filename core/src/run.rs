@@ -6,6 +6,7 @@ use crate::fabric::Fabric;
 use crate::measure::{Output, Progress};
 use crate::packet::FRAME_LIMIT;
 use crate::spreader;
+use crate::transport;
 use crate::units::{BytePace, Ps};
 use crate::window::Engine;
 use crate::workload::{Messages, Workload};
@@ -17,21 +18,22 @@ use crate::workload::{Messages, Workload};
 pub fn run(config: &Config, messages: &Messages, watch: &mut (dyn FnMut(Progress) -> bool + Send)) -> Result<Output, Error> {
     check(config)?;
     spreader::check(config.balancer)?;
+    transport::check(config)?;
     let fabric = Fabric::build(&config.fabric)?;
-    let crate::config::TransportConfig::Paced { acks, .. } = config.transport;
     check_shortest_frame(config, &fabric)?;
     let split = match config.balancer {
         BalancerConfig::Ethereal { split, .. } => Some(split),
         _ => None,
     };
-    let workload = Workload::new(messages, &fabric, &config.frame, acks, split)?;
+    let workload = Workload::new(messages, &fabric, &config.frame, config.transport.acks(), split)?;
     Engine::new(config, fabric, workload)?.run(watch)
 }
 
 /// A frame that takes no time would have left before it was queued.
 fn check_shortest_frame(config: &Config, fabric: &Fabric) -> Result<(), Error> {
     let fastest = fabric.rate_bps.iter().copied().max().and_then(BytePace::from_rate);
-    for (field, bytes) in [("frame.header_bytes", config.frame.header_bytes), ("frame.ack_bytes", config.frame.ack_bytes)] {
+    let header = if config.frame.header_bytes == 0 { config.frame.payload_bytes } else { config.frame.header_bytes };
+    for (field, bytes) in [("frame.header_bytes", header), ("frame.ack_bytes", config.frame.ack_bytes)] {
         if fastest.is_some_and(|pace| pace.time(bytes) == 0) {
             return Err(Error::value(field, bytes, "a frame that the fastest link sends in 1 ps or more"));
         }
@@ -42,14 +44,14 @@ fn check_shortest_frame(config: &Config, fabric: &Fabric) -> Result<(), Error> {
 fn check(config: &Config) -> Result<(), Error> {
     let frame = &config.frame;
     let data_frame = u64::from(frame.payload_bytes) + u64::from(frame.header_bytes);
-    let crate::config::TransportConfig::Paced { load, .. } = config.transport;
     let ranges = [
         ("frame.payload_bytes", u64::from(frame.payload_bytes), 1, u64::from(FRAME_LIMIT) - 1),
-        ("frame.header_bytes", u64::from(frame.header_bytes), 1, u64::from(FRAME_LIMIT) - 1),
-        ("frame.payload_bytes + frame.header_bytes", data_frame, 2, u64::from(FRAME_LIMIT) - 1),
+        ("frame.header_bytes", u64::from(frame.header_bytes), 0, u64::from(FRAME_LIMIT) - 1),
+        ("frame.payload_bytes + frame.header_bytes", data_frame, 1, u64::from(FRAME_LIMIT) - 1),
         ("frame.ack_bytes", u64::from(frame.ack_bytes), 1, u64::from(FRAME_LIMIT) - 1),
         ("frame.gap_bytes", u64::from(frame.gap_bytes), 0, u64::from(FRAME_LIMIT) - 1),
         ("threads", u64::from(config.threads), 1, 1024),
+        ("measure.interval_ps", config.measure.interval_ps.unwrap_or(1), 1, Ps::MAX / 2),
         ("time_limit_ps", config.time_limit_ps, 1, Ps::MAX / 2),
         ("port.buffer_bytes", config.port.buffer_bytes.unwrap_or(data_frame), data_frame, u64::MAX),
     ];
@@ -57,9 +59,6 @@ fn check(config: &Config) -> Result<(), Error> {
         if got < least || got > most {
             return Err(Error::value(field, got, format!("{least} to {most}")));
         }
-    }
-    if !(1e-6..=1.0).contains(&load) {
-        return Err(Error::value("transport.load", load, "1e-6 to 1"));
     }
     Ok(())
 }

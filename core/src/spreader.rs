@@ -53,7 +53,7 @@ impl Spreader {
     pub fn new(config: BalancerConfig, acks: Acks, fabric: &Fabric, workload: &Workload, host: u32, seed: u64) -> Self {
         let flows = workload.sent_by(host as usize);
         match config {
-            BalancerConfig::Rps { entropies } => Self::Rps(Rps::new(entropies, host, seed)),
+            BalancerConfig::Rps { entropies, .. } => Self::Rps(Rps::new(entropies, host, seed)),
             BalancerConfig::Reps { .. } => Self::Reps(Reps::new(config, acks, flows.len(), host, seed)),
             BalancerConfig::Drb {} => Self::Drb(Drb::new(fabric, host, seed)),
             BalancerConfig::Ethereal { rto_ps, .. } => {
@@ -62,6 +62,11 @@ impl Spreader {
             }
             _ => Self::Fixed,
         }
+    }
+
+    /// Whether it draws paths at random, so that another draw gives another.
+    pub fn draws_paths(&self) -> bool {
+        matches!(self, Self::Rps(_))
     }
 
     /// Path field and size of the next data packet.
@@ -106,7 +111,7 @@ impl Spreader {
 /// [`crate::Error::Value`] names the field.
 pub fn check(config: BalancerConfig) -> Result<(), crate::Error> {
     let ranges = match config {
-        BalancerConfig::Rps { entropies } => vec![("entropies", entropies, 1, 1 << 16)],
+        BalancerConfig::Rps { entropies, .. } => vec![("entropies", entropies, 1, 1 << 16)],
         BalancerConfig::Reps { entropies, slots, .. } => vec![("entropies", entropies, 1, 1 << 16), ("slots", slots, 1, 1 << 16)],
         _ => vec![],
     };

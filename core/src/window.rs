@@ -11,13 +11,15 @@ mod worker;
 
 use crate::balancer::{SwitchBalancer, everywhere};
 use crate::config::Config;
+use crate::discipline::Discipline;
 use crate::error::Error;
 use crate::fabric::Fabric;
-use crate::host::{Host, HostRules};
+use crate::host::Host;
 use crate::link::Link;
 use crate::measure::{FlowColumns, Output, Progress, TraceRow};
 use crate::order::{TieSalt, WINDOW_LIMIT};
-use crate::port::{Port, PortLimits};
+use crate::port::{LossRates, Losses, Port, PortLimits};
+use crate::transport::{Counts, HostRules, clock_rate};
 use crate::units::{NEVER, Ps};
 use crate::workload::Workload;
 use deal::deal;
@@ -40,6 +42,22 @@ fn window_of(fabric: &Fabric) -> Ps {
     longest.clamp(1, WINDOW_LIMIT)
 }
 
+/// All ports, empty.
+fn ports(config: &Config, fabric: &Fabric, limits: PortLimits) -> Result<Vec<Port>, Error> {
+    let losses = LossRates::new(config.fabric.losses())?;
+    let hosts = fabric.hosts() as usize;
+    let port = |port| {
+        let (is_nic, clock_rate) = (port < hosts, if port < hosts { clock_rate(config, port as u32) } else { 1.0 });
+        let discipline =
+            Discipline::new(config.port.discipline, &config.frame, limits.buffer_bytes, fabric.pace(port), clock_rate);
+        // The NIC of a paced host sends when it is free and never queues.
+        let limits = if is_nic { PortLimits::NONE } else { limits };
+        let losses = losses.filter(|_| !is_nic || discipline.is_some()).map(|rates| Losses::new(rates, port, config.seed));
+        Port::new(fabric, port, &config.frame, limits, config.measure.queues).with(losses, discipline)
+    };
+    Ok((0..fabric.ports()).map(port).collect())
+}
+
 /// Everything that a run needs, before it is dealt out to threads.
 pub struct Engine {
     threads: usize,
@@ -54,6 +72,8 @@ pub struct Engine {
     salts: Vec<TieSalt>,
     window: Ps,
     catches_up: bool,
+    interval: Option<Ps>,
+    watched_port: Option<usize>,
 }
 
 impl Engine {
@@ -66,16 +86,18 @@ impl Engine {
             buffer_bytes: config.port.buffer_bytes.unwrap_or(u64::MAX),
             ecn_threshold_bytes: config.port.ecn_threshold_bytes.unwrap_or(u64::MAX),
         };
-        let host_ports = fabric.hosts() as usize;
-        let ports: Vec<Port> = (0..fabric.ports())
-            .map(|port| {
-                // A host's NIC sends when it is free and never queues.
-                let limits = if port < host_ports { PortLimits::NONE } else { limits };
-                Port::new(&fabric, port, &config.frame, limits, config.measure.queues)
-            })
-            .collect();
+        let ports = ports(config, &fabric, limits)?;
+        let watched_port =
+            config.measure.watched_port.as_ref().map(|ends| fabric.find_port(ends, "measure.watched_port")).transpose()?;
         let rules = HostRules::new(config, &fabric);
-        let balancers = everywhere(config.balancer, &config.deployments, &fabric, &workload, config.seed)?;
+        let balancers = everywhere(
+            config.balancer,
+            &config.deployments,
+            !config.transport.writes_priority(),
+            &fabric,
+            &workload,
+            config.seed,
+        )?;
         let hosts = (0..fabric.hosts())
             .map(|host| Host::new(config, &fabric, &mut workload, host, &ports[host as usize], &rules))
             .collect();
@@ -90,6 +112,8 @@ impl Engine {
             catches_up: limits.ecn_threshold_bytes != u64::MAX || balancers.iter().any(SwitchBalancer::is_watchful),
             balancers,
             ports,
+            interval: config.measure.interval_ps,
+            watched_port,
             fabric,
             workload,
         })
@@ -104,7 +128,7 @@ impl Engine {
             links: (0..self.fabric.ports()).map(|_| Link::default()).collect(),
             consumed: (0..self.fabric.ports()).map(|_| AtomicU32::new(0)).collect(),
             barrier: Barrier::new(self.threads),
-            plan: Mutex::new(Plan { from: 0, until: 0, routes: 0, step: Step::Window, releases: Vec::new() }),
+            plan: Mutex::new(Plan { from: 0, until: 0, routes: 0, step: Step::Window, samples: false, releases: Vec::new() }),
             reports: (0..self.threads).map(|_| Mutex::default()).collect(),
             next_arrival_at: (0..self.threads).map(|_| AtomicU64::new(NEVER)).collect(),
             next_send_at: (0..self.threads).map(|_| AtomicU64::new(NEVER)).collect(),
@@ -115,7 +139,8 @@ impl Engine {
         let triggers = std::mem::take(&mut self.workload.triggers);
         let total = send.len() as u64;
         let settles_in = self.balancers.iter().map(SwitchBalancer::settles_in).max().unwrap_or(0);
-        let mut leader = Leader::new(triggers, total, &self.fabric.changes, settles_in, self.window, self.time_limit, watch);
+        let mut leader =
+            Leader::new(triggers, total, &self.fabric.changes, settles_in, self.window, self.time_limit, self.interval, watch);
         leader.begin(&shared);
         let mut ended = Vec::new();
         {
@@ -127,6 +152,7 @@ impl Engine {
                 rules: &self.rules,
                 salts: &self.salts,
                 trace: self.trace,
+                watched_port: self.watched_port,
                 catches_up: self.catches_up,
                 is_large: fabric.ports() > LARGE_PORTS,
             };
@@ -157,7 +183,7 @@ impl Engine {
         }
         self.workload.send = send;
         self.workload.receive = receive;
-        let Leader { status, windows_count, packet_hops_count, unroutable, end_at, .. } = leader;
+        let Leader { status, windows_count, packet_hops_count, unroutable, end_at, series, .. } = leader;
         if let Some(fault) = lock(&shared.fault).take() {
             return Err(Error::Internal(fault));
         }
@@ -165,9 +191,14 @@ impl Engine {
         let rings_bytes = ended.iter().map(|(_, bytes)| bytes).sum();
         let mut trace: Vec<TraceRow> = ended.into_iter().flat_map(|(trace, _)| trace).collect();
         trace.sort_by_key(|row| (row.at, row.link, row.kind, row.message, row.psn));
+        let mut counts = Counts::default();
+        self.hosts.iter().for_each(|host| counts.add(host.counts()));
         Ok(Output {
             status,
-            flows: FlowColumns::collect(&self.workload),
+            flows: FlowColumns::collect(&self.workload, |host| self.hosts[host].flows()),
+            lanes: self.ports.iter().filter_map(|port| port.lanes().map(|lanes| lanes.tallies())).collect(),
+            series,
+            counts,
             tallies: self.ports.iter().map(Port::tally).collect(),
             rings_bytes,
             fabric: self.fabric,

@@ -48,6 +48,15 @@ pub struct SendFlow {
     pub last_acked_at: Ps,
 }
 
+impl SendFlow {
+    /// Counts one open wait as over at `at`; whether it was the last.
+    pub fn release(&mut self, at: Ps) -> bool {
+        self.ready_at = self.ready_at.max(at);
+        self.waits -= 1;
+        self.waits == 0
+    }
+}
+
 /// The receiver's side of a flow. Sorted by host.
 #[derive(Clone, Debug)]
 pub struct ReceiveFlow {
@@ -94,6 +103,8 @@ pub struct Workload {
     pub receive: Vec<ReceiveFlow>,
     /// Row of the message that each flow in `send` is.
     pub row: Vec<u32>,
+    /// The collective of each flow in `send`.
+    pub collective: Vec<u32>,
     /// The flow in `send` that each slot of `receive` belongs to.
     pub flow_of_receive_slot: Vec<u32>,
     /// `send` flows of each host begin here.
@@ -173,6 +184,7 @@ impl Workload {
             receive,
             send_base: run_starts(&messages.src, hosts),
             receive_base: run_starts(&messages.dst, hosts),
+            collective: row.iter().map(|&row| messages.collective[row as usize]).collect(),
             row,
             flow_of_receive_slot: by_receiver,
             subflows,
@@ -197,6 +209,11 @@ impl Workload {
     /// Flows that a host sends.
     pub fn sent_by(&self, host: usize) -> Range<u32> {
         self.send_base[host]..self.send_base[host + 1]
+    }
+
+    /// Slots of the flows that a host receives.
+    pub fn received_by(&self, host: usize) -> Range<u32> {
+        self.receive_base[host]..self.receive_base[host + 1]
     }
 
     fn connect(&mut self, messages: &Messages, flow_of_row: &[u32]) {

@@ -9,7 +9,6 @@ use super::{Balancer, Decision, cheapest, random};
 use crate::config::AckRouting;
 use crate::error::Error;
 use crate::fabric::Fabric;
-use crate::packet::Kind;
 use crate::rng::{Purpose, Stream};
 use crate::units::Ps;
 
@@ -56,7 +55,7 @@ impl Balancer for Ar {
     #[inline(always)]
     fn pick(&mut self, mut decision: Decision<'_>) -> u16 {
         let valid = decision.valid;
-        if self.levels.acks == AckRouting::Random && decision.packet.kind() == Kind::Ack {
+        if self.levels.acks == AckRouting::Random && decision.packet.is_control() {
             return random(valid, &mut self.stream);
         }
         let (levels, seen) = (self.levels, &mut self.seen);

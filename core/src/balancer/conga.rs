@@ -170,17 +170,24 @@ mod tests {
             r#"{{"seed": 1, "threads": 1, "time_limit_ps": 1000000000,
                 "fabric": {{"kind": "fat-tree", "pods": 2, "edges_per_pod": 1, "hosts_per_edge": 8, "aggs_per_pod": 1,
                     "cores_per_agg": 8, "host_link": {link}, "edge_agg_link": {link}, "agg_core_link": {link},
-                    "links_down": [], "links_degraded": [], "link_events": [], "reconvergence_delay_ps": 0}},
+                    "links_down": [], "links_degraded": [], "link_events": [], "reconvergence_delay_ps": 0, "losses": []}},
                 "frame": {{"payload_bytes": 4096, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20, "last_frame": "full"}},
-                "port": {{"buffer_bytes": null, "ecn_threshold_bytes": null}},
+                "port": {{"buffer_bytes": null, "ecn_threshold_bytes": null, "discipline": {{"kind": "fifo"}}}},
                 "balancer": {{"kind": "conga", "dre_interval_ps": 1000000, "dre_gain": 0.2, "aging_ps": 50000000}},
                 "deployments": [], "transport": {{"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "uniform"}},
-                "measure": {{"queues": true, "trace": false}}}}"#
+                "measure": {{"queues": true, "trace": false, "interval_ps": null, "watched_port": null}}}}"#
         );
         let config = Config::from_json(&text).unwrap();
         let (src, dst) = ((0..16).collect(), (0..16).map(|host| (host + 8) % 16).collect());
-        let messages =
-            Messages { src, dst, bytes: vec![1 << 18; 16], start: vec![0; 16], rank: vec![0; 16], ..Messages::default() };
+        let messages = Messages {
+            src,
+            dst,
+            bytes: vec![1 << 18; 16],
+            start: vec![0; 16],
+            rank: vec![0; 16],
+            collective: vec![0; 16],
+            ..Messages::default()
+        };
         assert_eq!(run(&config, &messages, &mut |_| true).unwrap().status, Status::Done);
     }
 }

@@ -13,19 +13,22 @@ use crate::rng::{Purpose, Stream, mix};
 #[derive(Debug)]
 pub struct Ecmp {
     salt: u64,
+    /// What is hashed of a packet: not the path field where it carries a priority.
+    seen: u64,
 }
 
 impl Ecmp {
-    pub(super) fn new(salts: Salts, node: u32, seed: u64) -> Self {
+    pub(super) fn new(salts: Salts, path_is_entropy: bool, node: u32, seed: u64) -> Self {
         let owner = if salts == Salts::Shared { 0 } else { node };
-        Self { salt: Stream::new(seed, Purpose::Salt, u64::from(owner)).next() }
+        let seen = if path_is_entropy { u64::MAX } else { !(u64::from(u16::MAX) << 1) };
+        Self { salt: Stream::new(seed, Purpose::Salt, u64::from(owner)).next(), seen }
     }
 }
 
 impl Balancer for Ecmp {
     #[inline(always)]
     fn pick(&mut self, decision: Decision<'_>) -> u16 {
-        let hash = mix(decision.packet.hash_input() ^ self.salt) >> 32;
+        let hash = mix(decision.packet.hash_input() & self.seen ^ self.salt) >> 32;
         decision.valid.ports[((hash * decision.valid.len() as u64) >> 32) as usize]
     }
 }

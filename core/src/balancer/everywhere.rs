@@ -8,13 +8,15 @@ use crate::fabric::Fabric;
 use crate::workload::Workload;
 use std::collections::HashSet;
 
-/// The scheme's state at every switch of the fabric, from the first edge on, drawn from the run's streams.
+/// The scheme's state at every switch of the fabric, from the first edge on, drawn from the run's streams. `path_is_entropy`: whether hashing sees the path
+/// field.
 ///
 /// # Errors
 /// [`Error::Value`] when a parameter is out of range, a deployment names no switch that chooses or one twice, or two schemes cannot share a fabric.
 pub fn everywhere(
     config: BalancerConfig,
     deployments: &[Deployment],
+    path_is_entropy: bool,
     fabric: &Fabric,
     workload: &Workload,
     seed: u64,
@@ -43,8 +45,8 @@ pub fn everywhere(
     Ok((fabric.hosts()..fabric.tiers[3].end)
         .zip(kind_of)
         .map(|(node, kind)| match of_cores {
-            _ if fabric.switch(node).up > 0 => kinds[kind].at(fabric, node, seed),
-            Some(kind) => kinds[kind].at(fabric, node, seed),
+            _ if fabric.switch(node).up > 0 => kinds[kind].at(path_is_entropy, fabric, node, seed),
+            Some(kind) => kinds[kind].at(path_is_entropy, fabric, node, seed),
             None => SwitchBalancer::Pinned(pinned::Pinned::new(fabric, node)),
         })
         .collect())
@@ -115,7 +117,7 @@ impl Kind {
         })
     }
 
-    fn at(&mut self, fabric: &Fabric, node: u32, seed: u64) -> SwitchBalancer {
+    fn at(&mut self, path_is_entropy: bool, fabric: &Fabric, node: u32, seed: u64) -> SwitchBalancer {
         match self {
             Self::Ofan(plans) => plans.ofan(fabric, node, seed),
             Self::Ar(levels) => SwitchBalancer::Ar(ar::Ar::new(*levels, fabric, node, seed)),
@@ -123,7 +125,9 @@ impl Kind {
             Self::Conga(shared) => SwitchBalancer::Conga(conga::Conga::new(shared, fabric, node, seed)),
             Self::Sglb(shared) => SwitchBalancer::Sglb(sglb::Sglb::new(shared, fabric, node, seed)),
             Self::Plain(config) => match *config {
-                BalancerConfig::SimpleRr { acks } => SwitchBalancer::SimpleRr(simple_rr::SimpleRr::new(acks, fabric, node, seed)),
+                BalancerConfig::SimpleRr { acks, pointers } => {
+                    SwitchBalancer::SimpleRr(simple_rr::SimpleRr::new(acks, pointers, fabric, node, seed))
+                }
                 BalancerConfig::Jsq { acks } => SwitchBalancer::Jsq(jsq::Jsq::new(acks, node, seed)),
                 BalancerConfig::Rsq {} => SwitchBalancer::Rsq(rsq::Rsq::new(node, seed)),
                 BalancerConfig::Choice { ports_sampled } => {
@@ -136,9 +140,11 @@ impl Kind {
                 BalancerConfig::Drb {} | BalancerConfig::Ethereal { .. } => {
                     SwitchBalancer::Pinned(pinned::Pinned::new(fabric, node))
                 }
-                BalancerConfig::Ecmp { salts } => SwitchBalancer::Ecmp(ecmp::Ecmp::new(salts, node, seed)),
+                BalancerConfig::Ecmp { salts } | BalancerConfig::Rps { salts, .. } => {
+                    SwitchBalancer::Ecmp(ecmp::Ecmp::new(salts, path_is_entropy, node, seed))
+                }
                 // Hosts spray by entropy, switches hash it; the others have a kind of their own.
-                _ => SwitchBalancer::Ecmp(ecmp::Ecmp::new(Salts::PerSwitch, node, seed)),
+                _ => SwitchBalancer::Ecmp(ecmp::Ecmp::new(Salts::PerSwitch, path_is_entropy, node, seed)),
             },
         }
     }

@@ -6,7 +6,6 @@
 
 use super::{Balancer, Decision, cheapest, random};
 use crate::config::AckRouting;
-use crate::packet::Kind;
 use crate::rng::{Purpose, Stream};
 
 /// Shortest queue at one switch; the stream breaks ties.
@@ -25,7 +24,7 @@ impl Jsq {
 impl Balancer for Jsq {
     #[inline(always)]
     fn pick(&mut self, mut decision: Decision<'_>) -> u16 {
-        if self.acks == AckRouting::Random && decision.packet.kind() == Kind::Ack {
+        if self.acks == AckRouting::Random && decision.packet.is_control() {
             return random(decision.valid, &mut self.stream);
         }
         cheapest(decision.valid.mask, &mut self.stream, |port| decision.queued_bytes(port))

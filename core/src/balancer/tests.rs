@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::config::{
-    AckRouting, Acks, BalancerConfig, Deployment, FabricConfig, FrameConfig, LastFrame, LinkConfig, PortOrderKind, Salts,
+    AckRouting, Acks, BalancerConfig, Deployment, FabricConfig, FrameConfig, LastFrame, LinkConfig, Pointers, PortOrderKind,
+    Salts,
 };
 use crate::error::Error;
 use crate::fabric::Fabric;
@@ -26,18 +27,27 @@ fn leaf_spine(uplinks: u32) -> Fabric {
         links_degraded: vec![],
         link_events: vec![],
         reconvergence_delay_ps: 0,
+        losses: vec![],
     })
     .unwrap()
 }
 
 /// One message, so that there is a flow in each direction.
 fn workload(fabric: &Fabric) -> Workload {
-    let messages = Messages { src: vec![0], dst: vec![3], bytes: vec![1], start: vec![0], rank: vec![0], ..Messages::default() };
+    let messages = Messages {
+        src: vec![0],
+        dst: vec![3],
+        bytes: vec![1],
+        start: vec![0],
+        rank: vec![0],
+        collective: vec![0],
+        ..Messages::default()
+    };
     Workload::new(&messages, fabric, &FRAME, Acks::PerPacket, None).unwrap()
 }
 
 fn switches(scheme: BalancerConfig, fabric: &Fabric, seed: u64) -> Result<Vec<SwitchBalancer>, Error> {
-    everywhere(scheme, &[], fabric, &workload(fabric), seed)
+    everywhere(scheme, &[], true, fabric, &workload(fabric), seed)
 }
 
 fn uplink_ports(fabric: &Fabric, node: u32) -> Vec<Port> {
@@ -108,7 +118,7 @@ fn schemes() -> impl Strategy<Value = BalancerConfig> {
     let (nominal_buffer_bytes, load_gain) = (800_000, 0.25);
     prop_oneof![
         salts.prop_map(|salts| BalancerConfig::Ecmp { salts }),
-        acks().prop_map(|acks| BalancerConfig::SimpleRr { acks }),
+        acks().prop_map(|acks| BalancerConfig::SimpleRr { acks, pointers: Pointers::PerSwitch }),
         acks().prop_map(|acks| BalancerConfig::Jsq { acks }),
         Just(BalancerConfig::Rsq {}),
         (1u32..200).prop_map(|ports_sampled| BalancerConfig::Choice { ports_sampled }),
@@ -133,7 +143,7 @@ fn schemes() -> impl Strategy<Value = BalancerConfig> {
             advertise_interval_ps: 1_000_000
         }),
         (0u64..30).prop_map(|gap_ps| BalancerConfig::Flowlet { gap_ps }),
-        Just(BalancerConfig::Rps { entropies: 65_536 }),
+        Just(BalancerConfig::Rps { entropies: 65_536, salts: Salts::PerSwitch }),
         Just(BalancerConfig::Drb {}),
         (order(), idle()).prop_map(|(port_order, idle_reset_ps)| BalancerConfig::Ofan { port_order, idle_reset_ps }),
         (1u32..5, order(), idle()).prop_map(|(ports_per_pipe, port_order, idle_reset_ps)| BalancerConfig::Pofan {
@@ -164,7 +174,7 @@ proptest! {
     /// Without failures SimpleRR gives every uplink floor or ceil of its share, for any number of packets.
     #[test]
     fn one_pointer_is_even(uplinks in 1u32..64, count in 1usize..400, seed in any::<u64>()) {
-        let picked = picks(BalancerConfig::SimpleRr { acks: AckRouting::AsData }, uplinks, &[within_first(uplinks)], count, seed);
+        let picked = picks(BalancerConfig::SimpleRr { acks: AckRouting::AsData, pointers: Pointers::PerSwitch }, uplinks, &[within_first(uplinks)], count, seed);
         for port in 0..uplinks as u16 {
             let share = picked.iter().filter(|&&other| other == port).count();
             prop_assert!(share == count / uplinks as usize || share == count.div_ceil(uplinks as usize));
@@ -317,7 +327,7 @@ fn deployments_name_switches() {
     let with = |switches: &[&str], balancer| {
         let switches = switches.iter().map(ToString::to_string).collect();
         let deployments = [Deployment { switches, balancer }];
-        everywhere(OFAN, &deployments, &fabric, &workload(&fabric), 1)
+        everywhere(OFAN, &deployments, true, &fabric, &workload(&fabric), 1)
     };
     let mixed = with(&["leaf-1", "leaf-3"], BalancerConfig::Rsq {}).unwrap();
     let has_rsq: Vec<bool> = mixed.iter().map(|one| matches!(one, SwitchBalancer::Rsq(_))).collect();

@@ -16,6 +16,8 @@ pub enum BalancerConfig {
     SimpleRr {
         /// How ACKs are routed.
         acks: AckRouting,
+        /// How many pointers there are.
+        pointers: Pointers,
     },
     /// Join the shortest queue.
     Jsq {
@@ -85,6 +87,8 @@ pub enum BalancerConfig {
     Rps {
         /// Different entropy values.
         entropies: u32,
+        /// Whether switches hash alike.
+        salts: Salts,
     },
     /// Spraying that recycles what got through unmarked.
     Reps {
@@ -166,6 +170,16 @@ pub enum Salts {
     PerSwitch,
     /// All switches have one salt.
     Shared,
+}
+
+/// How many pointers a switch rotates with.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pointers {
+    /// One.
+    PerSwitch,
+    /// One for each port that packets come in through.
+    PerIngress,
 }
 
 /// How a switch routes ACKs.

@@ -42,6 +42,14 @@ impl Fabric {
         Ok(port)
     }
 
+    /// The port that feeds the directed link from one node to another.
+    pub fn find_port(&self, link: &(String, String), field: &str) -> Result<usize, Error> {
+        let (from, to) = (self.find_node(&link.0, field)?, self.find_node(&link.1, field)?);
+        self.ports_of(from)
+            .find(|&port| self.port_node[self.peer[port] as usize] == to)
+            .ok_or_else(|| Error::value(field, format!("{}/{}", link.0, link.1), "two ends of one link, the sending one first"))
+    }
+
     /// The port of the lower end of a link named by its ends.
     fn find_link(&self, link: &(String, String), field: &str) -> Result<usize, Error> {
         let (lower, upper) = (self.find_node(&link.0, field)?, self.find_node(&link.1, field)?);

@@ -20,6 +20,7 @@ fn fat_tree(radix: u32, links_down: &[(&str, &str)]) -> Result<Fabric, Error> {
         links_degraded: vec![],
         link_events: vec![],
         reconvergence_delay_ps: 0,
+        losses: vec![],
     })
 }
 
@@ -34,6 +35,7 @@ fn leaf_spine(radix: u32) -> Fabric {
         links_degraded: vec![],
         link_events: vec![],
         reconvergence_delay_ps: 0,
+        losses: vec![],
     })
     .unwrap()
 }

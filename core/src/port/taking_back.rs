@@ -14,21 +14,23 @@ impl Port {
     /// The link goes down at `now`: what has not left is lost, and so is what comes.
     pub fn fail(&mut self, now: Ps, link: &Link) {
         self.queued_bytes(now);
-        let waiting = self.ring.end().wrapping_sub(self.cursor);
         let lost = self.take_back(now);
-        debug_assert_eq!(u64::from(waiting), lost[0] + lost[1]);
+        let waiting = (lost[0] + lost[1]) as u32;
+        debug_assert!(self.held.is_some() || waiting == self.ring.end().wrapping_sub(self.cursor));
         self.ring.take_back(waiting, link);
         self.queue_bytes = 0;
         self.busy_until = self.busy_until.min(now);
         for (class, frames) in lost.into_iter().enumerate() {
             self.tally.lost[class] += frames;
         }
+        self.lose_what_waits(now);
         (self.is_dead, self.has_limits) = (true, true);
     }
 
     /// The link comes up.
     pub fn repair(&mut self) {
-        (self.is_dead, self.has_limits) = (false, !self.limits.is_none());
+        self.is_dead = false;
+        self.has_limits = self.has_limits_now();
     }
 
     /// Takes out of the tally what has not left by `end`; the number of frames by size class.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::config::{FabricConfig, LastFrame, LinkConfig};
 use crate::link::Incoming;
+use crate::packet::Kind;
 
 const FRAME: FrameConfig =
     FrameConfig { payload_bytes: 938, header_bytes: 62, ack_bytes: 100, gap_bytes: 20, last_frame: LastFrame::Full };
@@ -26,6 +27,7 @@ impl Bench {
             links_degraded: vec![],
             link_events: vec![],
             reconvergence_delay_ps: 0,
+            losses: vec![],
         })
         .unwrap();
         let port = Port::new(&fabric, fabric.ports_of(2).start, &FRAME, limits, true);
@@ -41,7 +43,8 @@ impl Bench {
 
     /// Arrival times in ns of everything sent, and which packets carry a mark.
     fn arrivals(&mut self) -> Vec<(u64, bool)> {
-        self.port.close_window(1_000_000_000, &self.link);
+        let space = &mut Space { consumed: &self.consumed, arena: &mut self.arena };
+        self.port.close_window(1_000_000_000, &self.link, space);
         let mut incoming = Incoming::open(&self.link, 0);
         std::iter::from_fn(|| incoming.take_before(u64::MAX)).map(|slot| (slot.at / 1000, slot.packet.is_marked())).collect()
     }
@@ -134,7 +137,8 @@ fn a_dead_link_loses_what_has_not_left() {
         for kind in [Kind::Data, Kind::Data, Kind::Ack] {
             bench.push(0, kind);
         }
-        bench.port.close_window(1_500_000, &bench.link);
+        let space = &mut Space { consumed: &bench.consumed, arena: &mut bench.arena };
+        bench.port.close_window(1_500_000, &bench.link, space);
         bench.port.fail(1_500_000, &bench.link);
         assert_eq!(bench.port.queued_bytes(1_500_000), 0);
         bench.push(1600, Kind::Data);

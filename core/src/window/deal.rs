@@ -2,11 +2,12 @@
 
 use crate::balancer::SwitchBalancer;
 use crate::fabric::Fabric;
-use crate::host::{Host, Signals};
+use crate::host::Host;
 use crate::link::Arena;
 use crate::measure::TraceRow;
 use crate::port::Port;
 use crate::switch::Agenda;
+use crate::transport::Signals;
 use crate::workload::{ReceiveFlow, SendFlow, Workload};
 use std::ops::Range;
 

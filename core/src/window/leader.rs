@@ -2,8 +2,8 @@
 
 use super::shared::{Plan, Report, Shared, Step, lock};
 use crate::fabric::Change;
-use crate::host::Signals;
-use crate::measure::{Progress, Status};
+use crate::measure::{Progress, Sample, Status};
+use crate::transport::Signals;
 use crate::units::{NEVER, Ps};
 use crate::workload::{Effect, Trigger};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,11 +31,17 @@ pub(super) struct Leader<'a> {
     pub(super) windows_count: u64,
     pub(super) end_at: Ps,
     pub(super) status: Option<Status>,
+    /// Length of an interval of the series, and where the present one ends.
+    interval: Ps,
+    next_sample_at: Ps,
+    last_sample: Sample,
+    pub(super) series: Vec<Sample>,
     pub(super) watch: &'a mut (dyn FnMut(Progress) -> bool + Send),
     pub(super) watched_at: Instant,
 }
 
 impl<'a> Leader<'a> {
+    #[allow(clippy::too_many_arguments, reason = "each is a separate part of the run")]
     pub(super) fn new(
         triggers: Vec<Trigger>,
         total: u64,
@@ -43,6 +49,7 @@ impl<'a> Leader<'a> {
         settles_in: Ps,
         window: Ps,
         time_limit: Ps,
+        interval: Option<Ps>,
         watch: &'a mut (dyn FnMut(Progress) -> bool + Send),
     ) -> Self {
         Self {
@@ -60,6 +67,10 @@ impl<'a> Leader<'a> {
             windows_count: 0,
             end_at: 0,
             status: None,
+            interval: interval.unwrap_or(NEVER),
+            next_sample_at: interval.unwrap_or(NEVER),
+            last_sample: Sample::default(),
+            series: Vec::new(),
             watch,
             watched_at: Instant::now(),
         }
@@ -86,15 +97,17 @@ impl<'a> Leader<'a> {
             plan.step = Step::Window;
             let may_jump = self.settles_in == 0 || (arrival == NEVER && plan.from >= self.active_until + self.settles_in);
             if may_jump {
-                plan.from = plan.from.max(next.min(self.next_change_at()));
+                // An interval ends with a window, if with one in which nothing happens.
+                plan.from = plan.from.max(next.min(self.next_change_at()).min(self.next_sample_at - 1));
             }
             if next == NEVER {
                 self.stop(&mut plan, Status::Stuck);
             }
         } else {
-            let (mut activity, mut signals) = (0, Signals::new());
+            let (mut activity, mut signals, mut sample) = (0, Signals::new(), Sample::default());
             for report in &shared.reports {
-                let Report { completed, hops, sent, unroutable, signals: new } = std::mem::take(&mut *lock(report));
+                let Report { completed, hops, sent, unroutable, signals: new, sample: own } = std::mem::take(&mut *lock(report));
+                own.iter().for_each(|own| sample.add(own));
                 self.unroutable[0] += unroutable[0];
                 self.unroutable[1] += unroutable[1];
                 self.finished += completed;
@@ -107,6 +120,12 @@ impl<'a> Leader<'a> {
             plan.from = self.end_at;
             if activity > 0 {
                 self.active_until = self.end_at;
+            }
+            if plan.samples {
+                sample.at = plan.until;
+                self.series.push(sample.since(&self.last_sample));
+                self.last_sample = sample;
+                self.next_sample_at = plan.until.saturating_add(self.interval);
             }
             self.spread(signals, &mut plan.releases);
             if self.finished == self.total {
@@ -141,7 +160,8 @@ impl<'a> Leader<'a> {
             plan.step = Step::Change(self.changed);
             self.changed += 1;
         }
-        plan.until = (plan.from + self.window).min(self.next_change_at());
+        plan.until = (plan.from + self.window).min(self.next_change_at()).min(self.next_sample_at);
+        plan.samples = plan.step == Step::Window && plan.until == self.next_sample_at;
     }
 
     fn stop(&mut self, plan: &mut Plan, status: Status) {

@@ -1,9 +1,10 @@
 //! What the threads of a run share: the links, the barrier, and what is said at it.
 
 use crate::fabric::Fabric;
-use crate::host::{HostRules, Signals};
 use crate::link::Link;
+use crate::measure::Sample;
 use crate::order::TieSalt;
+use crate::transport::{HostRules, Signals};
 use crate::units::Ps;
 use crate::workload::Workload;
 use std::any::Any;
@@ -18,6 +19,8 @@ pub(super) struct Context<'a> {
     pub(super) rules: &'a HostRules,
     pub(super) salts: &'a [TieSalt],
     pub(super) trace: bool,
+    /// The port whose queue the series show.
+    pub(super) watched_port: Option<usize>,
     /// Whether ports or schemes have to be brought up to the moment to which time jumps.
     pub(super) catches_up: bool,
     /// Whether the rings outgrow the cache, so that fetching ahead pays.
@@ -57,6 +60,8 @@ pub(super) struct Plan {
     /// Number of the routes that switches and hosts follow.
     pub(super) routes: usize,
     pub(super) step: Step,
+    /// Whether an interval of the series ends with the window.
+    pub(super) samples: bool,
     pub(super) releases: Vec<(Ps, u32)>,
 }
 
@@ -82,4 +87,6 @@ pub(super) struct Report {
     pub(super) sent: u64,
     pub(super) unroutable: [u64; 2],
     pub(super) signals: Signals,
+    /// What has been counted up to the window's end, when asked for.
+    pub(super) sample: Option<Sample>,
 }

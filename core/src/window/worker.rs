@@ -3,13 +3,14 @@
 use super::deal::Worker;
 use super::leader::Leader;
 use super::shared::{Context, Plan, Report, Step, lock, panic_message};
+use crate::discipline::Lane;
 use crate::fabric::{Change, Routes};
-use crate::host::HostSurroundings;
 use crate::link::Incoming;
-use crate::measure::TraceRow;
-use crate::packet::{Kind, Slot};
-use crate::port::Space;
+use crate::measure::{Sample, TraceRow};
+use crate::packet::Slot;
+use crate::port::{Port, Space};
 use crate::switch::{CatchUp, SwitchSurroundings};
+use crate::transport::Surroundings;
 use crate::units::{NEVER, Ps};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
@@ -20,7 +21,7 @@ impl Worker<'_> {
         let shared = context.shared;
         let mut jumped = false;
         loop {
-            let Plan { from, until, step, routes, .. } = self.read_plan(context);
+            let Plan { from, until, step, routes, samples, .. } = self.read_plan(context);
             let routes = &context.fabric.routes[routes];
             match step {
                 Step::Stop => return (self.trace, self.arena.bytes() as u64),
@@ -46,6 +47,10 @@ impl Worker<'_> {
                     }
                     let lived = catch_unwind(AssertUnwindSafe(|| self.live(context, routes, from, until)));
                     match lived {
+                        Ok(report) if samples => {
+                            let sample = Some(self.sample(context));
+                            *lock(&shared.reports[self.number]) = Report { sample, ..report };
+                        }
                         Ok(report) => *lock(&shared.reports[self.number]) = report,
                         Err(panic) => *lock(&shared.fault) = Some(panic_message(panic.as_ref())),
                     }
@@ -149,8 +154,9 @@ impl Worker<'_> {
                 space: &mut Space { consumed: &shared.consumed, arena: &mut self.arena },
             },
         );
+        let space = &mut Space { consumed: &shared.consumed, arena: &mut self.arena };
         for (port, link) in ports.iter_mut().zip(&shared.links[inputs]) {
-            port.close_window(until, link);
+            port.close_window(until, link, space);
         }
         (self.agenda.len() as u64, stranded)
     }
@@ -172,7 +178,7 @@ impl Worker<'_> {
         }
         let port = &mut self.shares[0].ports[index - first];
         let free_at = port.busy_until;
-        let mut around = HostSurroundings {
+        let mut around = Surroundings {
             rules: context.rules,
             fabric,
             routes,
@@ -187,7 +193,7 @@ impl Worker<'_> {
         };
         let completed = self.hosts[index - first].run_window(until, &mut incoming, &mut around);
         let sent = u64::from(around.port.busy_until != free_at);
-        around.port.close_window(until, &shared.links[index]);
+        around.port.close_window(until, &shared.links[index], around.space);
         let hops = incoming.position().wrapping_sub(start);
         if hops > 0 {
             shared.consumed[index].store(incoming.position(), Ordering::Release);
@@ -195,21 +201,40 @@ impl Worker<'_> {
         (completed, u64::from(hops), sent)
     }
 
-    /// Notes what a link delivers before `until`, without taking it. An ACK's flow is the sender's name for it, a data packet's the receiver's; both
-    /// lead to the same row.
+    /// Notes what a link delivers before `until`, without taking it. What travels back carries the sender's name for the flow, what travels on the receiver's;
+    /// both lead to the same row.
     fn record(&mut self, context: &Context<'_>, link: usize, start: u32, until: Ps) {
         let (workload, mut ahead) = (context.workload, Incoming::open(&context.shared.links[link], start));
         while let Some(Slot { at, packet }) = ahead.take_before(until) {
-            let flow = match packet.kind() {
-                Kind::Data => workload.flow_of_receive_slot[packet.flow() as usize],
-                Kind::Ack => packet.flow(),
-            };
+            let flow = if packet.travels_back() { packet.flow() } else { workload.flow_of_receive_slot[packet.flow() as usize] };
             let message = workload.row[flow as usize];
-            self.trace.push(TraceRow { at, link: link as u32, message, psn: packet.psn(), kind: packet.kind() as u8 });
+            self.trace.push(TraceRow { at, link: link as u32, message, psn: packet.psn(), kind: packet.kind().number() });
         }
     }
 
-    /// When anything under way next arrives at this thread's nodes.
+    /// What this thread's hosts and ports have counted so far.
+    fn sample(&self, context: &Context<'_>) -> Sample {
+        let mut sample = Sample::default();
+        self.hosts.iter().for_each(|host| sample.hosts.add(host.counts()));
+        for share in &self.shares {
+            for port in share.ports.iter() {
+                let tally = port.tally();
+                sample.drops[0] += tally.drops[0];
+                sample.drops[1] += tally.drops[1];
+            }
+            let watched = context.watched_port.and_then(|port| share.ports.get(port.checked_sub(share.first_port)?));
+            if let Some(port) = watched {
+                sample.port_frames = port.tally().frames;
+                if let Some(lanes) = port.lanes() {
+                    sample.port_sims = lanes.tallies()[Lane::Sim as usize].frames;
+                    sample.port_waiting = [Lane::Data, Lane::Sim].map(|lane| lanes.waiting(lane) as u64);
+                }
+            }
+        }
+        sample
+    }
+
+    /// When anything under way next arrives at this thread's nodes, or leaves a port that holds it back.
     fn next_arrival_at(&mut self, context: &Context<'_>) -> Ps {
         let (fabric, shared) = (context.fabric, context.shared);
         let mut next = NEVER;
@@ -221,6 +246,7 @@ impl Worker<'_> {
                     next = next.min(incoming.next_at().unwrap_or(NEVER));
                 }
             }
+            next = share.ports.iter().map(Port::next_start_at).fold(next, Ps::min);
         }
         next
     }
@@ -228,7 +254,7 @@ impl Worker<'_> {
     /// When any of this thread's hosts next sends.
     fn next_send_at(&self) -> Ps {
         let hosts = self.hosts.iter().zip(self.shares[0].ports.iter());
-        hosts.map(|(host, port)| host.next_send_at(port)).min().unwrap_or(NEVER)
+        hosts.map(|(host, port)| host.next_at(port)).min().unwrap_or(NEVER)
     }
 
     /// After a jump over windows in which nothing arrived anywhere: decides the marks of what left the ports before `now`, and lets schemes that watch
@@ -236,8 +262,9 @@ impl Worker<'_> {
     fn catch_up(&mut self, context: &Context<'_>, routes: &Routes, now: Ps) {
         for share in &mut self.shares {
             let links = &context.shared.links[share.first_port..];
+            let space = &mut Space { consumed: &context.shared.consumed, arena: &mut self.arena };
             for (port, link) in share.ports.iter_mut().zip(links) {
-                port.close_window(now, link);
+                port.close_window(now, link, space);
             }
         }
         for tier in 1..4 {

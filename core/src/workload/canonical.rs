@@ -1,6 +1,6 @@
 //! One order for the same messages, however they are listed.
 //!
-//! Flows are numbered by what they are: host, start, place in the round robin, receiver, size. Messages that agree in all of these differ at most in what they
+//! Flows are numbered by what they are: host, start, place in the round robin, receiver, size, collective. Messages that agree in all of these differ at most in what they
 //! wait for and what waits for them, so their places in that graph decide: what leads up to each, from the roots on, and what follows it, from the last on.
 //! What is still equal then is interchangeable.
 
@@ -11,7 +11,8 @@ use crate::rng::mix;
 pub(super) fn order(messages: &Messages) -> Vec<u32> {
     let what = |row: u32| {
         let row = row as usize;
-        (messages.src[row], messages.start[row], messages.rank[row], messages.dst[row], messages.bytes[row])
+        let turn = (messages.start[row], messages.rank[row]);
+        (messages.src[row], turn, messages.dst[row], messages.bytes[row], messages.collective[row])
     };
     let mut rows: Vec<u32> = (0..messages.src.len() as u32).collect();
     rows.sort_by_key(|&row| what(row));
@@ -30,7 +31,8 @@ fn refine(messages: &Messages) -> Vec<u64> {
     let mut colours: Vec<u64> = (0..count)
         .map(|row| {
             let hosts = u64::from(messages.src[row]) << 32 | u64::from(messages.dst[row]);
-            absorb(&[hosts, messages.bytes[row], messages.start[row], u64::from(messages.rank[row])])
+            let turn = u64::from(messages.collective[row]) << 32 | u64::from(messages.rank[row]);
+            absorb(&[hosts, messages.bytes[row], messages.start[row], turn])
         })
         .chain(messages.trigger_counts.iter().map(|&count| absorb(&[u64::from(count)])))
         .collect();
@@ -136,6 +138,7 @@ mod tests {
             bytes: vec![10; 4],
             start: vec![0; 4],
             rank: vec![0; 4],
+            collective: vec![0; 4],
             dependents: vec![2, 3],
             dependencies: vec![first, 2],
             dependency_events: vec![0, 0],

@@ -19,6 +19,8 @@ pub struct Messages {
     pub start: Vec<Ps>,
     /// Place in the host's round robin.
     pub rank: Vec<u32>,
+    /// The collective that each belongs to.
+    pub collective: Vec<u32>,
     /// Dependencies: `dependents[i]` waits for `event` of `dependencies[i]`.
     pub dependents: Vec<u32>,
     /// See `dependents`.
@@ -39,7 +41,8 @@ pub struct Messages {
     pub targets: Vec<u32>,
 }
 
-/// Frames of a message and the size of the last one. A message of 0 bytes travels as one header.
+/// Frames of a message and the size of the last one. A message of 0 bytes travels as one header, or as a frame of
+/// the smallest size where there is none.
 pub(super) fn frames(bytes: u64, frame: &FrameConfig) -> (u64, u32) {
     let payload = u64::from(frame.payload_bytes);
     let packets = bytes.div_ceil(payload).max(1);
@@ -48,7 +51,8 @@ pub(super) fn frames(bytes: u64, frame: &FrameConfig) -> (u64, u32) {
         LastFrame::Full => payload,
         LastFrame::Short => bytes - (packets - 1) * payload,
     };
-    (packets, frame.header_bytes + last_payload as u32)
+    let last_frame = frame.header_bytes + last_payload as u32;
+    (packets, if last_frame == 0 { frame.ack_bytes } else { last_frame })
 }
 
 impl Messages {
@@ -59,6 +63,7 @@ impl Messages {
             ("bytes", self.bytes.len(), rows),
             ("start_ps", self.start.len(), rows),
             ("rank", self.rank.len(), rows),
+            ("collective", self.collective.len(), rows),
             ("dep_on", self.dependencies.len(), self.dependents.len()),
             ("dep_event", self.dependency_events.len(), self.dependents.len()),
             ("fire_message", self.activators.len(), self.activated.len()),

@@ -1,0 +1,125 @@
+//! A port that holds its packets back until their turn comes. What starts is decided no earlier than the moment at which it starts: before anything is added at
+//! `t`, everything that starts before `t` has started, and when the window closes, everything that starts in it has.
+
+use super::{Port, Space};
+use crate::discipline::{Dcsim, Discipline, Queueing};
+use crate::packet::{Packet, Slot};
+use crate::units::{NEVER, Ps};
+
+/// What such a port needs besides.
+#[derive(Debug)]
+pub struct Held {
+    pub(super) discipline: Discipline,
+    /// What has started and is not in the ring yet.
+    outbox: Vec<Slot>,
+    /// Everything that starts before this moment has started.
+    decided_until: Ps,
+    /// The frame on the wire: its size, and when its last bit leaves.
+    served_bytes: u32,
+    served_until: Ps,
+}
+
+impl Held {
+    pub(super) fn new(discipline: Discipline) -> Self {
+        Self { discipline, outbox: Vec::new(), decided_until: 0, served_bytes: 0, served_until: 0 }
+    }
+
+    fn next_start(&self, busy_until: Ps) -> Ps {
+        self.discipline.next_start(busy_until.max(self.decided_until))
+    }
+
+    fn queued_bytes(&self, now: Ps) -> u64 {
+        self.discipline.waiting_bytes() + if self.served_until > now { u64::from(self.served_bytes) } else { 0 }
+    }
+}
+
+impl Port {
+    /// When something that waits will start if nothing more arrives; never, when nothing waits or the port is a FIFO, which has decided already.
+    #[inline(always)]
+    pub fn next_start_at(&self) -> Ps {
+        self.held.as_ref().map_or(NEVER, |held| held.next_start(self.busy_until))
+    }
+
+    /// Adds a packet to a port that a host works itself, start by start. A full buffer drops it, or others.
+    #[inline(always)]
+    pub fn add(&mut self, now: Ps, packet: Packet, dropped: &mut impl FnMut(Packet)) {
+        let Some(held) = &mut self.held else { return };
+        held.decided_until = held.decided_until.max(now);
+        let drops = &mut self.tally.drops;
+        held.discipline.add(Slot { at: now, packet }, &mut |victim| {
+            drops[victim.class()] += 1;
+            dropped(victim);
+        });
+        if self.observes {
+            self.largest_queue_bytes = self.largest_queue_bytes.max(held.queued_bytes(now));
+        }
+    }
+
+    /// Starts what is to start at `at`, which is [`Port::next_start_at`].
+    #[inline(always)]
+    pub fn start(&mut self, at: Ps) -> Option<Packet> {
+        let held = self.held.as_mut()?;
+        let Slot { at: added_at, packet } = held.discipline.take(at)?;
+        let (bytes, class) = (packet.bytes(), packet.class());
+        let left = at + self.pace.time(bytes);
+        self.busy_until = left + self.gap;
+        (held.served_bytes, held.served_until) = (bytes, left);
+        if self.losses.as_mut().is_some_and(|losses| losses.hit(packet)) {
+            self.tally.lost[class] += 1;
+        } else {
+            self.tally.bytes[class] += u64::from(bytes);
+            self.tally.frames[class] += 1;
+            held.outbox.push(Slot { at: left + self.latency, packet });
+        }
+        if self.observes {
+            self.count_stay(left - added_at, bytes);
+        }
+        Some(packet)
+    }
+
+    /// Starts all that starts before `now`.
+    #[inline(always)]
+    pub(super) fn start_before(&mut self, now: Ps) {
+        loop {
+            let start = self.next_start_at();
+            if start >= now {
+                break;
+            }
+            self.start(start);
+        }
+        if let Some(held) = &mut self.held {
+            held.decided_until = held.decided_until.max(now);
+            self.queue_bytes = held.queued_bytes(now);
+        }
+    }
+
+    /// Puts what has started into the ring.
+    #[inline(always)]
+    pub(super) fn hand_over(&mut self, now: Ps, space: &mut Space<'_>) {
+        let Some(mut outbox) = self.held.as_mut().map(|held| std::mem::take(&mut held.outbox)) else { return };
+        for slot in outbox.drain(..) {
+            if self.ring.is_full() {
+                self.cursor = self.ring.end();
+                self.make_room(now, space);
+            }
+            self.ring.push(slot);
+        }
+        self.cursor = self.ring.end();
+        if let Some(held) = &mut self.held {
+            held.outbox = outbox;
+        }
+    }
+
+    /// The link goes down at `now`: what waits is lost.
+    pub(super) fn lose_what_waits(&mut self, now: Ps) {
+        self.start_before(now);
+        let Some(held) = &mut self.held else { return };
+        held.discipline.clear(&mut |packet| self.tally.lost[packet.class()] += 1);
+        (held.served_until, self.queue_bytes) = (0, 0);
+    }
+
+    /// dcSim's arbiter, in ports that have one.
+    pub fn lanes(&self) -> Option<&Dcsim> {
+        self.held.as_ref()?.discipline.lanes()
+    }
+}

@@ -1,0 +1,127 @@
+//! Which parameters and which parts go together.
+
+use crate::config::{BalancerConfig, Config, DisciplineConfig, TransportConfig};
+use crate::error::Error;
+use crate::units::Ps;
+
+/// Refuses parameters out of range, and a port discipline or balancer that the transport cannot work with.
+///
+/// # Errors
+/// [`Error::Value`] names the field.
+pub fn check(config: &Config) -> Result<(), Error> {
+    check_parts(config)?;
+    check_discipline(config)?;
+    let most_ps = Ps::MAX / 8;
+    let counts = |name: &'static str, got: u32| (name, u64::from(got), 1, u64::from(u32::MAX));
+    let times = |name: &'static str, got: Ps| (name, got, 1, most_ps);
+    let ranges = match config.transport {
+        TransportConfig::Paced { load, .. } => {
+            if !(1e-6..=1.0).contains(&load) {
+                return Err(Error::value("transport.load", load, "1e-6 to 1"));
+            }
+            vec![]
+        }
+        TransportConfig::Dcsim { rtt_max_ps, wait_ps, data_timeout_ps, ack_every, ack_interval_ps, clock_drift_ppm, .. } => {
+            if !(0.0..=1e5).contains(&clock_drift_ppm) {
+                return Err(Error::value("transport.clock_drift_ppm", clock_drift_ppm, "0 to 100000"));
+            }
+            vec![
+                times("rtt_max_ps", rtt_max_ps),
+                ("wait_ps", wait_ps, 0, rtt_max_ps),
+                times("data_timeout_ps", data_timeout_ps),
+                counts("ack_every", ack_every),
+                times("ack_interval_ps", ack_interval_ps),
+            ]
+        }
+        TransportConfig::Pfabric { initial_window_packets, max_window_packets, slow_start_threshold_packets, rto_ps, .. } => {
+            vec![
+                counts("initial_window_packets", initial_window_packets),
+                ("max_window_packets", max_window_packets.into(), initial_window_packets.into(), u32::MAX.into()),
+                counts("slow_start_threshold_packets", slow_start_threshold_packets),
+                times("rto_ps", rto_ps),
+            ]
+        }
+        TransportConfig::Phost { window_packets, window_timeout_ps, resend_timeout_ps, token_lifetime_ps, retry_ps, .. } => vec![
+            // Half of what a packet's field tells apart.
+            ("window_packets", window_packets.into(), 1, 4095),
+            times("window_timeout_ps", window_timeout_ps),
+            times("resend_timeout_ps", resend_timeout_ps),
+            times("token_lifetime_ps", token_lifetime_ps),
+            times("retry_ps", retry_ps),
+        ],
+        TransportConfig::Dcpim { rounds, channels, round_ps, window_packets, resend_timeout_ps, retry_ps, .. } => vec![
+            ("rounds", rounds.into(), 1, 64),
+            ("channels", channels.into(), 1, 255),
+            times("round_ps", round_ps),
+            ("window_packets", window_packets.into(), 1, 4095),
+            times("resend_timeout_ps", resend_timeout_ps),
+            times("retry_ps", retry_ps),
+        ],
+    };
+    for (name, got, least, most) in ranges {
+        if got < least || got > most {
+            return Err(Error::value(format!("transport.{name}"), got, format!("{least} to {most}")));
+        }
+    }
+    Ok(())
+}
+
+fn check_parts(config: &Config) -> Result<(), Error> {
+    let (transport, kind) = (config.transport, config.transport.kind());
+    let discipline = config.port.discipline;
+    let (fits, wanted) = match transport {
+        TransportConfig::Paced { .. } => (matches!(discipline, DisciplineConfig::Fifo {}), "fifo"),
+        TransportConfig::Dcsim { .. } => (matches!(discipline, DisciplineConfig::Dcsim { .. }), "dcsim"),
+        TransportConfig::Pfabric { .. } => (matches!(discipline, DisciplineConfig::Pfabric {}), "pfabric"),
+        TransportConfig::Phost { .. } | TransportConfig::Dcpim { .. } => {
+            (matches!(discipline, DisciplineConfig::StrictPriority {}), "strict-priority")
+        }
+    };
+    if !fits {
+        return Err(Error::value("port.discipline.kind", "another", format!("{wanted}, beside transport {kind}")));
+    }
+    let balancers = std::iter::once(config.balancer).chain(config.deployments.iter().map(|deployment| deployment.balancer));
+    for balancer in balancers {
+        let (fits, wanted) = match transport {
+            TransportConfig::Paced { .. } => (true, ""),
+            // The Data has to take the path of its Sim.
+            TransportConfig::Dcsim { .. } => {
+                (matches!(balancer, BalancerConfig::Rps { .. } | BalancerConfig::Drb {}), "rps or drb")
+            }
+            // The path field carries the priority.
+            _ => {
+                let writes_path = balancer.is_host_side() || matches!(balancer, BalancerConfig::Conga { .. });
+                (!writes_path, "a scheme of switches other than conga")
+            }
+        };
+        if !fits {
+            return Err(Error::value("balancer.kind", balancer.kind(), format!("{wanted}, beside transport {kind}")));
+        }
+    }
+    if config.port.ecn_threshold_bytes.is_some() && !matches!(discipline, DisciplineConfig::Fifo {}) {
+        return Err(Error::value("port.ecn_threshold_bytes", "a number", "null, but in FIFO ports"));
+    }
+    Ok(())
+}
+
+fn check_discipline(config: &Config) -> Result<(), Error> {
+    let DisciplineConfig::Dcsim { queue_packets, bucket_packets, token_factor, data_buffer_bytes } = config.port.discipline
+    else {
+        return Ok(());
+    };
+    let data_frame = u64::from(config.frame.header_bytes) + u64::from(config.frame.payload_bytes);
+    let ranges = [
+        ("queue_packets", u64::from(queue_packets), 1, 1 << 20),
+        ("bucket_packets", u64::from(bucket_packets), 1, 1 << 20),
+        ("data_buffer_bytes", data_buffer_bytes.unwrap_or(u64::MAX), data_frame, u64::MAX),
+    ];
+    for (name, got, least, most) in ranges {
+        if got < least || got > most {
+            return Err(Error::value(format!("port.discipline.{name}"), got, format!("{least} to {most}")));
+        }
+    }
+    if !(0.0..=1e6).contains(&token_factor) {
+        return Err(Error::value("port.discipline.token_factor", token_factor, "0 to 1e6"));
+    }
+    Ok(())
+}
