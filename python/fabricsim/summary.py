@@ -51,6 +51,7 @@ def summarise(
         "links_down_count": len({*scenario.fabric.links_down, *failures.links}),
         "failure_redraws_count": failures.redraws_count,
         "flows_count": flows.height,
+        "collectives_count": int(flows["collective"].n_unique()),
         "unfinished_count": unfinished_flows(scenario, flows, totals["status"]).height,
         "cct_acked_us": in_us(metrics.cct_acked_ps(flows)),
         "cct_delivered_us": in_us(metrics.cct_delivered_ps(flows)),

@@ -70,7 +70,8 @@ def _show(results: Results) -> None:
     fabric = f"a {results.scenario.fabric.kind} of {summary['hosts']:,} hosts"
     workload = f"{summary['workload']} ({_count(summary['flows_count'], 'flow')})"
     mixed = f", with {summary['deployment']}" if summary["deployment"] else ""
-    title = f"{summary['balancer']} on {fabric}{mixed}, {workload}, seed {summary['seed']}"
+    scheme = f"{summary['transport']} over {summary['balancer']}" if summary["load"] is None else summary["balancer"]
+    title = f"{scheme} on {fabric}{mixed}, {workload}, seed {summary['seed']}"
     show_table(title, ("measure", "value"), _rows(summary))
     stages = ((stage, *_stage(measures)) for stage, measures in summary["queues"].items())
     show_table("Queues", ("stage", "largest (frames)", "mean (frames)", "overload (%)"), stages)
@@ -78,23 +79,43 @@ def _show(results: Results) -> None:
 
 def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     drops = summary["drops_count"]
-    lost = {"on dead links": summary["lost_count"]["dead_link"], "without a route": summary["lost_count"]["unroutable"]}
-    failures = [("links down", f"{summary['links_down_count']:,}"), ("load", f"{summary['load']:.4f}")]
+    lost = {"on links": summary["lost_count"]["dead_link"], "without a route": summary["lost_count"]["unroutable"]}
+    paced, down, collectives = summary["load"] is not None, summary["links_down_count"], summary["collectives_count"]
     return [
-        *(failures if summary["links_down_count"] else []),
+        *([("links down", f"{down:,}")] if down else []),
+        *([("load", f"{summary['load']:.4f}")] if down and paced else []),
         ("CCT, last ACK", _number(summary["cct_acked_us"], "µs")),
         ("CCT, last delivery", _number(summary["cct_delivered_us"], "µs")),
+        *([("CCT, mean of collectives", _number(summary["collective_cct_mean_us"], "µs"))] if collectives > 1 else []),
         ("lower bound", _number(summary["bound_us"], "µs")),
         ("over bound", _number(summary["cct_increase_fraction"], "%", 100)),
         ("utilisation", _number(summary["utilisation_fraction"], "%", 100)),
         ("largest queue of a switch", _number(summary["max_queue_packets"], "frame")),
         ("unfinished flows", f"{summary['unfinished_count']:,}"),
+        *([] if paced else _of_recovery(summary)),
         ("drops", ", ".join(f"{count:,} {kind}" for kind, count in drops.items() if count) or "0"),
-        ("lost to failures", ", ".join(f"{count:,} {where}" for where, count in lost.items() if count) or "0"),
+        ("lost otherwise", ", ".join(f"{count:,} {where}" for where, count in lost.items() if count) or "0"),
         ("ECN marks", f"{summary['marks_count']:,}"),
         ("packet-hops", f"{summary['packet_hops_count']:,}"),
         ("time taken", f"{summary['wall_s']:.2f} s"),
         ("result hash", summary["result_hash"]),
+    ]
+
+
+def _of_recovery(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what is counted only where lost packets are sent again."""
+    counts = summary["transport_counts"]
+    sims = [
+        ("Sims, lost", f"{counts['sims_sent_count']:,}, {counts['sims_timed_out_count']:,}"),
+        ("largest RTT of a Sim", _number(summary["sim_rtt_max_us"], "µs")),
+        ("RTT_max", _number(summary["rtt_max_us"], "µs")),
+    ]
+    return [
+        ("delay of a packet", _number(summary["delay_mean_us"], "µs")),
+        ("of that in queues", _number(summary["queueing_delay_mean_us"], "µs")),
+        ("reordered packets", f"{summary['reordered_packets_count']:,}"),
+        ("sent again", f"{summary['retransmitted_packets_count']:,}"),
+        *(sims if "sims_sent_count" in counts else []),
     ]
 
 
