@@ -9,11 +9,12 @@ from pydantic import Field
 from fabricsim.scenario.derived import Derived
 from fabricsim.scenario.ranges import Real, Whole
 from fabricsim.scenario.transports.scheme import (
+    MOST_TOKENS,
     RETRY,
     Discipline,
-    Packets,
     StartJitter,
     Threshold,
+    Tokens,
     TransportPart,
     Wait,
 )
@@ -54,7 +55,7 @@ class Dcpim(TransportPart):
         description="Packets of the longest flow that is short: sent at once, without a match. auto: 1 BDP, which is "
         "87 packets in the setting of dcSim; without the switches' latency it would be less, and flows of 87 long.",
     )
-    window_packets: Packets = Field(
+    window_packets: Tokens = Field(
         default="auto",
         description="Tokens that a flow with all channels may have out; with fewer, their share. auto: 1 BDP.",
     )
@@ -69,7 +70,7 @@ class Dcpim(TransportPart):
         return {
             "control_rtt": Duration(here.control_rtt_ps),
             "short_packets": bdp,
-            "window_packets": bdp,
+            "window_packets": min(bdp, MOST_TOKENS),
             "resend_timeout": Duration(bdp * here.frame_ps),
             "retry": Duration(10 * here.propagation_rtt_ps),
         }

@@ -8,11 +8,12 @@ from pydantic import Field
 
 from fabricsim.scenario.derived import Derived
 from fabricsim.scenario.transports.scheme import (
+    MOST_TOKENS,
     RETRY,
     Discipline,
-    Packets,
     StartJitter,
     Threshold,
+    Tokens,
     TransportPart,
     Wait,
 )
@@ -40,7 +41,7 @@ class Phost(TransportPart):
         "auto: 1 BDP, which is 87 packets in the setting of dcSim; without the switches' latency it would be less, "
         "and flows of 87 long.",
     )
-    window_packets: Packets = Field(
+    window_packets: Tokens = Field(
         default="auto",
         description="Tokens of a flow that may be ahead of the largest whose packet has arrived. auto: 1 BDP, as in "
         "the dcPIM simulator; then a few packets of queueing stop a flow for `window_timeout`, which 2 BDP avoid.",
@@ -63,7 +64,7 @@ class Phost(TransportPart):
         bdp, frame_ps = here.bdp_packets, here.frame_ps
         return {
             "free_tokens": bdp,
-            "window_packets": bdp,
+            "window_packets": min(bdp, MOST_TOKENS),
             "window_timeout": Duration(3 * bdp * frame_ps),
             "resend_timeout": Duration((bdp + 2) * frame_ps),
             "token_lifetime": Duration((3 * frame_ps + 1) // 2),

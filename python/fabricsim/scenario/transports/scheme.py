@@ -17,7 +17,11 @@ Discipline = Literal["fifo", "dcsim", "strict-priority", "pfabric"]
 
 LONGEST_WAIT = Duration("1000s")
 
+MOST_TOKENS = 4095
+"""Most tokens of a flow that may be out: half of what the number in a simulated packet tells apart."""
+
 Packets = Annotated[int | Literal["auto"], Whole(1, MOST_PACKETS, word="auto")]
+Tokens = Annotated[int | Literal["auto"], Whole(1, MOST_TOKENS, word="auto")]
 Threshold = Annotated[int | Literal["auto"], Whole(0, MOST_PACKETS, word="auto")]
 Wait = Annotated[Duration | Literal["auto"], Between(Duration("1ps"), LONGEST_WAIT, word="auto")]
 
