@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from door import configure, fat_tree, link, messages, run
 
-from fabricsim.frame_times import Hop
+from fabricsim import Messages
+from fabricsim.bounds import ideal_fct_ps
+from fabricsim.frame_times import Hop, paths
+from fabricsim.scenario import Dcsim, FatTree, Frame, Paced, Rps, Scenario
 
 LARGEST_FRAME = 2**18 - 1
 RATES_GBPS = (100, 200, 300, 350, 400, 700, 800, 1100, 1600)
@@ -51,3 +54,16 @@ def test_the_core_counts_alike(rate_bps: int) -> None:
         config = configure(fat_tree(4, cable), frame=frame, transport={"acks": "off", "start_jitter": "none"})
         output = run(config, messages([0], [1], 1))
         assert output["flows"]["last_delivered_at_ps"].tolist() == [2 * (hop.time_ps(size) + 500_000)], size
+
+
+@pytest.mark.parametrize(("header", "size"), [("0B", 64), ("62B", 62)])
+def test_a_message_of_nothing_takes_the_time_of_its_one_frame(header: str, size: int) -> None:
+    scenario = Scenario(fabric=FatTree(radix=4), frame=Frame(header=header, ack="64B"))
+    empty = Messages.from_arrays([0], [15], [0])
+    assert ideal_fct_ps(scenario, empty).tolist() == [6 * (exact_ps(size, 800 * 10**9) + 500_000)]
+
+
+def test_hosts_that_do_not_pace_may_send_at_line_rate() -> None:
+    paced = Scenario(fabric=FatTree(radix=4), balancer=Rps(), transport=Paced(load=0.5))
+    assert {path.interval_ps(4158) for path in paths(paced)} == {2 * 41_780}
+    assert {path.interval_ps(4158) for path in paths(paced.replace(transport=Dcsim()))} == {41_780}

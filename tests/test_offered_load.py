@@ -5,12 +5,14 @@ import pytest
 from fake_core import Core
 
 from fabricsim import (
+    Dcsim,
     FatTree,
     LeafSpine,
     LeafSpineFailures,
     Messages,
     Paced,
     Permutation,
+    Rps,
     Scenario,
     bound_ps,
     core_config,
@@ -92,3 +94,9 @@ def test_a_fabric_that_carries_next_to_nothing_is_refused(reading: str) -> None:
     says = rf'^transport\.load: got "{reading}"; allowed: .*: {reading} is 6\.25e-07 here, below 1e-06, the least$'
     with pytest.raises(ScenarioError, match=says):
         with_load(Scenario(fabric=fabric, transport=Paced(load=reading)), ACROSS)
+
+
+@pytest.mark.parametrize("transport", [Dcsim(), Paced(load=0.5)])
+def test_only_paced_hosts_are_told_a_load(transport: Dcsim | Paced) -> None:
+    scenario = Scenario(fabric=LeafSpine(radix=4), balancer=Rps(), transport=transport)
+    assert with_load(scenario, ACROSS) is scenario

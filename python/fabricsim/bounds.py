@@ -141,7 +141,8 @@ class _Flows:
         whole, rest = np.divmod(messages.bytes, payload)
         is_short = (messages.bytes == 0) | ((rest > 0) & (scenario.frame.last_frame == "short"))
         self.whole: Times = (whole + ((rest > 0) & ~is_short)).astype(np.int64)
-        self.short: Times = np.where(is_short, rest + header, 0).astype(np.int64)
+        short = np.where(messages.bytes == 0, np.uint64(scenario.frame.empty_bytes), rest + header)
+        self.short: Times = np.where(is_short, short, 0).astype(np.int64)
         self.packets: Times = self.whole + is_short
         self.unloaded = np.zeros(len(messages))
         names = ("ideal", "ack", "to_last_link", "sending", "receiving", "after_sending")
