@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fabricsim import FatTree, Measure, Permutation, Results, Scenario, simulate
+from fabricsim import Dcsim, FatTree, Measure, Permutation, Results, Rps, Scenario, simulate
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "results.md"
 
@@ -15,6 +15,12 @@ def results() -> Results:
     return simulate(
         Scenario(fabric=FatTree(radix=4), workload=Permutation(message="4KiB"), measure=Measure(trace=True))
     )
+
+
+@pytest.fixture(scope="module")
+def of_dcsim(results: Results) -> Results:
+    measure = Measure(interval="1us", watched_port="edge-0/host-0")
+    return simulate(results.scenario.replace(transport=Dcsim(), balancer=Rps(), measure=measure))
 
 
 def documented(section: str) -> set[str]:
@@ -35,6 +41,17 @@ def test_ports(results: Results) -> None:
 def test_trace(results: Results) -> None:
     assert results.trace is not None
     assert documented("trace") == set(results.trace.columns)
+
+
+def test_lanes(results: Results, of_dcsim: Results) -> None:
+    assert of_dcsim.ports.columns[: len(results.ports.columns)] == results.ports.columns
+    added = of_dcsim.ports.columns[len(results.ports.columns) :]
+    assert documented("lanes") - {"control_frames_count"} == set(added)
+
+
+def test_series(of_dcsim: Results) -> None:
+    assert of_dcsim.series is not None
+    assert documented("series") == set(of_dcsim.series.columns)
 
 
 def test_summary(results: Results) -> None:

@@ -66,12 +66,13 @@ def flows_table(
             **moments,
             "delay_ps": core["delay_ps"],
             "ideal_fct_ps": ideal_fct_ps,
+            "earliest_start_ps": messages.start_ps,
             "unloaded_ps": unloaded_ps,
         }
     )
     known = (*moments, "delay_ps")
     exact = [pl.when(pl.col(name) != NEVER_PS).then(pl.col(name)).cast(pl.Int64).alias(name) for name in known]
-    frame = frame.with_columns(*exact, pl.col("ideal_fct_ps").cast(pl.Int64))
+    frame = frame.with_columns(*exact, pl.col("ideal_fct_ps", "earliest_start_ps").cast(pl.Int64))
     frame = frame.with_columns(fct_ps=pl.col("last_delivered_ps") - pl.col("start_ps"))
     in_us = [(pl.col(name) / 1e6).alias(name.removesuffix("_ps") + "_us") for name in (*moments, "fct_ps")]
     delay_ps = pl.col("delay_ps") / pl.col("packets_count")
