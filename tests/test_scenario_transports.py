@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from scenario_draws import transports
 
 from fabricsim.errors import ScenarioError
 from fabricsim.scenario import (
@@ -37,6 +39,7 @@ from fabricsim.scenario import (
     scenario_to_toml,
 )
 from fabricsim.scenario.derived import derived
+from fabricsim.scenario.transports.short_text import transport_from_text, transport_text
 
 DOOR = Path(__file__).parents[1] / "bindings" / "README.md"
 PAPER = scenario_from_mapping({"preset": "dcsim-paper"})
@@ -83,6 +86,11 @@ def test_the_core_gets_exactly_the_fields_of_the_contract(kind: str) -> None:
         }  # fmt: skip
     else:
         assert discipline(scenario) == {"kind": model.discipline}
+
+
+def test_every_transport_is_explained() -> None:
+    page = (DOOR.parents[1] / "docs" / "explanation" / "transports.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## `([a-z]+)`", page, flags=re.MULTILINE) == list(TRANSPORTS)
 
 
 def test_the_preset_is_section_4_of_the_dcsim_paper() -> None:
@@ -278,3 +286,11 @@ def test_both_spraying_kinds_can_polarise_and_turn_by_ingress() -> None:
     turns = core_config(paper(transport=Phost(), balancer=SimpleRr(pointers="per-ingress")))["balancer"]
     assert turns == {"kind": "simple-rr", "acks": "as-data", "pointers": "per-ingress"}
     assert core_config(Scenario(fabric=FatTree(radix=4), balancer=SimpleRr()))["balancer"]["pointers"] == "per-switch"
+
+
+@given(transports)
+@settings(max_examples=100, deadline=None)
+def test_a_label_is_read_back_as_its_transport(transport: Any) -> None:
+    text = transport_text(transport)
+    assert transport_from_text(text) == transport
+    assert not set(",/") & set(text)  # which separate transports, and a transport from its balancer

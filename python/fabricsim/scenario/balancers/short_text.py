@@ -10,6 +10,7 @@ from fabricsim.scenario.balancers import BALANCERS, AnyBalancer, BalancerPart
 from fabricsim.scenario.part import Part, nearest
 
 _BETWEEN_ENTRIES = "+"  # a comma separates balancers
+_FLAGS = {"true": True, "false": False}
 
 
 def balancer_from_text(text: str, where: str = "") -> AnyBalancer:
@@ -32,7 +33,7 @@ def part_from_text(text: str, part: str, models: Mapping[str, type[Part]], where
         raise ScenarioError(part, Unknown(kind, nearest(kind.lower(), models)), ", ".join(models), where)
     short = _short(model)
     fields: dict[str, object] = {}
-    for place, parameter in enumerate(parameters):
+    for place, parameter in enumerate(_whole(parameters) if not short else parameters):
         name, equals, value = parameter.partition("=")
         if not equals:
             name, value = short[place] if place < len(short) else "", parameter
@@ -67,6 +68,17 @@ def _short(model: type[Part]) -> tuple[str, ...]:
     return getattr(model, "short", ())
 
 
+def _whole(parameters: list[str]) -> list[str]:
+    """Return the parameters, all with names, with what follows a colon within a value put back: load=rho-max:hop."""
+    whole: list[str] = []
+    for parameter in parameters:
+        if whole and "=" in whole[-1] and "=" not in parameter:
+            whole[-1] += f":{parameter}"
+        else:
+            whole.append(parameter)
+    return whole
+
+
 def _form(model: type[Part]) -> str:
     kind = model.model_fields["kind"].default
     texts = list(_examples(model, kind))
@@ -81,14 +93,16 @@ def _examples(model: type[Part], kind: str) -> Iterator[str]:
 
 
 def _value(model: type[Part], name: str, text: str) -> object:
-    """Return the number that a text is, or the text; entries of a list one by one."""
+    """Return the number or the truth that a text is, or the text; entries of a list one by one."""
     field = model.model_fields.get(name)
     if field is not None and get_origin(field.annotation) is tuple:
-        return [_number(entry) for entry in text.split(_BETWEEN_ENTRIES)]
-    return _number(text)
+        return [_plain(entry) for entry in text.split(_BETWEEN_ENTRIES)]
+    return _plain(text)
 
 
-def _number(text: str) -> object:
+def _plain(text: str) -> object:
+    if text in _FLAGS:
+        return _FLAGS[text]
     for number in (int, float):
         try:
             return number(text)
@@ -98,4 +112,6 @@ def _number(text: str) -> object:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     return _BETWEEN_ENTRIES.join(map(str, value)) if isinstance(value, list) else str(value)
