@@ -172,3 +172,125 @@ impl Queueing for Dcsim {
         (self.data_bytes, self.small_bytes) = (0, 0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LARGE: u32 = 9000;
+    const SMALL: u32 = 64;
+    /// A byte takes one unit of time. Sections 2.3 and 2.5 of the paper: the slots of the two token rates.
+    const THEOREM_1: Ps = (LARGE + SMALL) as Ps;
+    const DELTA: Ps = 9134;
+
+    fn packet(kind: Kind, number: u32) -> Packet {
+        let bytes = if matches!(kind, Kind::Data | Kind::DirectData) { LARGE } else { SMALL };
+        Packet::new(kind, 0, number, 0, 0, bytes)
+    }
+
+    /// Numbers of what is dropped when these are added at `at`.
+    fn add(arbiter: &mut Dcsim, at: Ps, kind: Kind, numbers: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        let mut dropped = Vec::new();
+        for number in numbers {
+            arbiter.add(Slot { at, packet: packet(kind, number) }, &mut |victim| dropped.push(victim.psn()));
+        }
+        dropped
+    }
+
+    /// What leaves the arbiter until `until`, and when it starts.
+    fn drain(arbiter: &mut Dcsim, mut free_at: Ps, until: Ps) -> Vec<(Ps, Kind, u32)> {
+        let mut left = Vec::new();
+        loop {
+            let start = arbiter.next_start(free_at);
+            if start >= until {
+                return left;
+            }
+            let packet = arbiter.take(start).unwrap().packet;
+            left.push((start, packet.kind(), packet.psn()));
+            free_at = start + u64::from(packet.bytes());
+        }
+    }
+
+    /// dcSim paper, Theorem 1: Sims and Datas that never run out leave in turns and fill the line, when there is a token for every Sim and Data. The bucket is full at
+    /// first, so that as many Sims as it holds go ahead.
+    #[test]
+    fn theorem_1() {
+        for tokens in [1, 12] {
+            let mut arbiter = Dcsim::new(12, tokens, THEOREM_1, u64::MAX);
+            let (mut now, mut kinds) = (0, Vec::new());
+            for number in 0..10_000 {
+                add(&mut arbiter, now, Kind::Sim, [number]);
+                add(&mut arbiter, now, Kind::Data, [number]);
+                let start = arbiter.next_start(now);
+                assert_eq!(start, now, "the line is never idle");
+                let packet = arbiter.take(start).unwrap().packet;
+                kinds.push(packet.kind());
+                now += u64::from(packet.bytes());
+            }
+            let burst = kinds.iter().take_while(|&&kind| kind == Kind::Sim).count();
+            assert_eq!(burst, tokens as usize);
+            let turns = &kinds[burst..];
+            assert!(turns.chunks(2).all(|pair| pair[0] == Kind::Data && pair.get(1).is_none_or(|&kind| kind == Kind::Sim)));
+        }
+    }
+
+    /// dcSim paper, Fig. 3: with a Data buffer of only B packets, here 2, a Sim passes and its Data is dropped. Upstream the Sims of A, B and C had waited behind others, one slot
+    /// more each, so that they come one by one; those others were dropped further on and have no Datas, so that the Datas all come at once.
+    #[test]
+    fn the_papers_counterexample() {
+        let slot = |number: u64| number * DELTA;
+        let mut arbiter = Dcsim::new(2, 1, DELTA, 2 * u64::from(LARGE));
+        let mut seen = Vec::new();
+        for number in 0..4 {
+            assert!(add(&mut arbiter, slot(number), Kind::Sim, [number as u32]).is_empty());
+            seen.extend(drain(&mut arbiter, slot(number), slot(number) + 1));
+        }
+        let starts: Vec<_> = (0..4).map(|number| (slot(number), Kind::Sim, number as u32)).collect();
+        assert_eq!(seen, starts, "no Sim waits");
+        assert!(add(&mut arbiter, slot(100), Kind::Data, [0]).is_empty());
+        assert_eq!(drain(&mut arbiter, slot(100), slot(100) + 1), [(slot(100), Kind::Data, 0)]);
+        let dropped = add(&mut arbiter, slot(100) + 1, Kind::Data, [1, 2, 3]);
+        assert_eq!(dropped, [3], "one on the wire, two wait, the last is lost");
+        assert_eq!(arbiter.tallies()[Lane::Data as usize], LaneTally { frames: 1, drops: 1, max_waiting: 2 });
+    }
+
+    /// Best first, whatever came first; a Sim without a token lets the others go.
+    #[test]
+    fn strict_priority_and_a_rate() {
+        let mut arbiter = Dcsim::new(4, 2, DELTA, u64::MAX);
+        for (number, kind) in (0..).zip([Kind::DirectData, Kind::Data, Kind::DataAck, Kind::BlockAck, Kind::SimAck]) {
+            add(&mut arbiter, 0, kind, [number]);
+        }
+        add(&mut arbiter, 0, Kind::Sim, [5, 6, 7]);
+        let order: Vec<_> = drain(&mut arbiter, 0, 3 * DELTA).into_iter().map(|(_, kind, number)| (kind, number)).collect();
+        let sims = [(Kind::Sim, 5), (Kind::Sim, 6)];
+        let acks = [(Kind::SimAck, 4), (Kind::DataAck, 2), (Kind::BlockAck, 3)];
+        // The third Sim's token is there when the Data has left.
+        assert_eq!(order, [&sims[..], &acks, &[(Kind::Data, 1), (Kind::Sim, 7), (Kind::DirectData, 0)]].concat());
+    }
+
+    /// A lone Sim without a token waits for it, though the line is free.
+    #[test]
+    fn a_sim_waits_for_its_token() {
+        let mut arbiter = Dcsim::new(4, 1, DELTA, u64::MAX);
+        add(&mut arbiter, 50, Kind::Sim, [0, 1]);
+        let starts: Vec<Ps> = drain(&mut arbiter, 50, NEVER).into_iter().map(|(at, ..)| at).collect();
+        assert_eq!(starts, [50, 50 + DELTA]);
+    }
+
+    #[test]
+    fn queues_are_limited_each_for_itself() {
+        let mut arbiter = Dcsim::new(3, 1, DELTA, 5 * u64::from(LARGE));
+        for kind in [Kind::Sim, Kind::SimAck, Kind::DataAck] {
+            assert_eq!(add(&mut arbiter, 0, kind, 0..5), [3, 4]);
+        }
+        assert!(add(&mut arbiter, 0, Kind::DirectData, 0..2).is_empty());
+        assert_eq!(add(&mut arbiter, 0, Kind::Data, 10..14), [1], "direct data gives way to data");
+        assert_eq!(add(&mut arbiter, 0, Kind::DirectData, [2]), [2]);
+        assert_eq!(add(&mut arbiter, 0, Kind::Data, 14..16), [0, 15]);
+        assert_eq!(arbiter.waiting_bytes(), 5 * u64::from(LARGE) + 9 * u64::from(SMALL));
+        let mut cleared = 0;
+        arbiter.clear(&mut |_| cleared += 1);
+        assert_eq!((cleared, arbiter.waiting_bytes(), arbiter.next_start(7)), (14, 0, NEVER));
+    }
+}

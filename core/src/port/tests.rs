@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::{FabricConfig, LastFrame, LinkConfig};
+use crate::config::{DisciplineConfig, FabricConfig, LastFrame, LinkConfig};
 use crate::link::Incoming;
 use crate::packet::Kind;
 
@@ -41,12 +41,17 @@ impl Bench {
         self.port.push(now_ns * 1000, Packet::new(kind, 0, now_ns as u32, 0, 0, bytes), &mut space);
     }
 
-    /// Arrival times in ns of everything sent, and which packets carry a mark.
-    fn arrivals(&mut self) -> Vec<(u64, bool)> {
+    /// Everything sent.
+    fn slots(&mut self) -> Vec<Slot> {
         let space = &mut Space { consumed: &self.consumed, arena: &mut self.arena };
         self.port.close_window(1_000_000_000, &self.link, space);
         let mut incoming = Incoming::open(&self.link, 0);
-        std::iter::from_fn(|| incoming.take_before(u64::MAX)).map(|slot| (slot.at / 1000, slot.packet.is_marked())).collect()
+        std::iter::from_fn(|| incoming.take_before(u64::MAX)).collect()
+    }
+
+    /// Arrival times in ns of everything sent, and which packets carry a mark.
+    fn arrivals(&mut self) -> Vec<(u64, bool)> {
+        self.slots().iter().map(|slot| (slot.at / 1000, slot.packet.is_marked())).collect()
     }
 }
 
@@ -171,4 +176,59 @@ fn long_queues_are_counted_exactly() {
     }
     assert_eq!(bench.port.tally().max_queue_bytes, largest);
     assert!(bench.arrivals().iter().map(|&(at, _)| at).eq(lefts.iter().map(|(left, _)| left + 5000)));
+}
+
+/// A bench whose port sends control first.
+fn prioritised(buffer_bytes: u64) -> Bench {
+    let mut bench = Bench::new(PortLimits::NONE);
+    let pace = BytePace::from_rate(8_000_000_000).unwrap();
+    let discipline = Discipline::new(DisciplineConfig::StrictPriority {}, &FRAME, buffer_bytes, pace, 1.0);
+    bench.port = bench.port.with(None, discipline);
+    bench
+}
+
+/// Data at 0, 100 and 200 ns, an ACK at 300: the first data frame is not interrupted, and takes 1,000 + 20 ns; then the ACK goes, 100 + 20; then data.
+#[test]
+fn what_is_held_back_leaves_in_order_of_priority_without_preemption() {
+    let mut bench = prioritised(u64::MAX);
+    for (at, kind) in [(0, Kind::Data), (100, Kind::Data), (200, Kind::Data), (300, Kind::Ack)] {
+        bench.push(at, kind);
+    }
+    let got: Vec<_> = bench.slots().iter().map(|slot| (slot.at / 1000 - 5000, slot.packet.psn())).collect();
+    assert_eq!(got, [(1000, 0), (1120, 300), (2140, 100), (3160, 200)]);
+    let tally = bench.port.tally();
+    assert_eq!((tally.frames, tally.bytes), ([3, 1], [3000, 100]));
+    // Stays: 1000, 2040 and 2960 ns of 1,000 bytes; 820 ns of 100. Largest: three data frames and the ACK, at 300.
+    assert_eq!(tally.queue_byte_ps, u128::from((1000u64 + 2040 + 2960) * 1000 + 820 * 100) * 1000);
+    assert_eq!(tally.max_queue_bytes, 3100);
+}
+
+/// The frame on the wire is in no buffer: of two that would wait in a buffer of one, the later is dropped.
+#[test]
+fn a_full_buffer_drops_what_is_worst() {
+    let mut bench = prioritised(1000);
+    for at in [0, 100, 200] {
+        bench.push(at, Kind::Data);
+    }
+    assert_eq!(bench.port.queued_bytes(250_000), 2000);
+    bench.push(300, Kind::Ack);
+    let got: Vec<_> = bench.slots().iter().map(|slot| slot.packet.psn()).collect();
+    assert_eq!((got, bench.port.tally().drops), (vec![0, 300], [2, 0]));
+}
+
+/// The link dies at 1,500 ns: the frame on the wire is lost with those that wait.
+#[test]
+fn what_is_held_back_is_lost_with_the_link() {
+    let mut bench = prioritised(u64::MAX);
+    for at in [0, 100, 200] {
+        bench.push(at, Kind::Data);
+    }
+    let space = &mut Space { consumed: &bench.consumed, arena: &mut bench.arena };
+    bench.port.close_window(1_500_000, &bench.link, space);
+    bench.port.fail(1_500_000, &bench.link);
+    bench.push(1_600, Kind::Data);
+    bench.port.repair();
+    bench.push(1_700, Kind::Data);
+    let got: Vec<_> = bench.slots().iter().map(|slot| (slot.at / 1000 - 5000, slot.packet.psn())).collect();
+    assert_eq!((got, bench.port.tally().lost), (vec![(1000, 0), (2700, 1700)], [3, 0]));
 }
