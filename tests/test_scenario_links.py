@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from fabricsim import simulate
+from fabricsim.checks import theorem_2_ps
 from fabricsim.errors import ScenarioError
 from fabricsim.failures import drawn_failures, with_failures
 from fabricsim.scenario import (
@@ -164,3 +166,17 @@ def test_a_workload_without_end_ends_the_run() -> None:
     assert core_config(endless)["time_limit_ps"] == 300_000_000
     assert core_config(endless.replace(run=Run(time_limit="20us")))["time_limit_ps"] == 20_000_000
     assert core_config(Scenario())["time_limit_ps"] == 10**12
+
+
+def test_runs_over_slow_and_missing_cores_know_of_them() -> None:
+    base = scenario_from_mapping({"preset": "dcsim-paper"}, ["fabric.radix=4", "workload.kind=all-to-all"])
+    gone, slow = (base.replace(fabric=base.fabric.replace(even_cores_rate_fraction=share)) for share in (0, 0.01))
+    results = simulate(gone)
+    assert results.summary["links_down_count"] == 8
+    used = results.ports.filter(results.ports["from"].str.starts_with("core-") & (results.ports["carried_bytes"] > 0))
+    assert set(used["from"]) == {"core-1", "core-3"}
+    # Where links differ in rate, Theorem 2 of dcSim is no bound that a run could break.
+    assert theorem_2_ps(gone) is not None
+    assert theorem_2_ps(slow) is None
+    ports = simulate(slow).ports
+    assert set(ports.filter(ports["from"] == "core-2")["rate_gbps"]) == {8.0}

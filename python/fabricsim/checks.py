@@ -174,7 +174,8 @@ def theorem_2_ps(scenario: Scenario) -> int | None:
         return None
     here = derived(scenario)
     discipline = transport.lowered_discipline(here)
-    one_rate = len({int(link.rate) for link in fabric.tier_links().values()}) == 1 and not fabric.links_degraded
+    rates = {int(link.rate) for link in fabric.tier_links().values()}
+    one_rate = len(rates) == 1 and not fabric.links_listed().links_degraded
     if not one_rate or discipline["bucket_packets"] > discipline["queue_packets"]:
         return None
     return here.rtt_max_ps(discipline["queue_packets"], discipline["token_factor"])

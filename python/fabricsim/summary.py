@@ -48,7 +48,7 @@ def summarise(
         "seed": scenario.run.seed,
         "hosts": scenario.fabric.hosts_count,
         "load": scenario.transport.load if isinstance(scenario.transport, Paced) else None,
-        "links_down_count": len({*scenario.fabric.links_down, *failures.links}),
+        "links_down_count": len({*scenario.fabric.links_listed().links_down, *failures.links}),
         "failure_redraws_count": failures.redraws_count,
         "flows_count": flows.height,
         "collectives_count": int(flows["collective"].n_unique()),
