@@ -1,7 +1,7 @@
 """Figures for papers (matplotlib), in one style; pure functions of tables, so that a figure never runs a simulation.
 
-The tables are a comparison's: `table` (one row a balancer or transport, which its first column names), `runs` (one row
-a run), `fct` (see `fabricsim.compare`), or a study's (one row a run).
+The tables are a comparison's: `table` (one row a balancer or transport, named in a column `balancer` or `transport`),
+`runs` (one row a run), `fct` (see `fabricsim.compare`), or a study's (one row a run).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def cdf(fct: pl.DataFrame, name: str) -> tuple[list[float], list[float]]:
     """
     import polars as pl
 
-    times = fct.filter(pl.col(fct.columns[0]) == name)["fct_us"]
+    times = fct.filter(pl.col(_by(fct)) == name)["fct_us"]
     done = times.drop_nulls().sort().to_list()
     return done, [(place + 1) / len(times) for place in range(len(done))]
 
@@ -202,15 +202,20 @@ def curves(
         )
 
 
+def _by(table: pl.DataFrame) -> str:
+    """Return the column that says what is compared."""
+    return "transport" if "transport" in table.columns else "balancer"
+
+
 def _draw_cct_increase(axes: Axes, table: pl.DataFrame, runs: pl.DataFrame) -> None:
     import polars as pl
 
-    names = table[table.columns[0]].to_list()
+    names = table[_by(table)].to_list()
     means = [_percent(value) for value in table["cct_increase_fraction_mean"]]
     errors = [_percent(value) for value in table["cct_increase_fraction_sem"]]
     axes.bar(names, means, yerr=errors, color=[colours(names)[name] for name in names], width=0.7)
     for place, name in enumerate(names):
-        dots = runs.filter(pl.col(table.columns[0]) == name)["cct_increase_fraction"].drop_nulls() * 100
+        dots = runs.filter(pl.col(_by(table)) == name)["cct_increase_fraction"].drop_nulls() * 100
         # With a white edge, so that they show on a black bar too.
         axes.scatter(
             [place + 0.2] * len(dots),
@@ -232,7 +237,7 @@ def _draw_cct_increase(axes: Axes, table: pl.DataFrame, runs: pl.DataFrame) -> N
 
 
 def _draw_max_queue(axes: Axes, table: pl.DataFrame) -> None:
-    names = table[table.columns[0]].to_list()
+    names = table[_by(table)].to_list()
     width = 0.8 / max(len(names), 1)
     where = stages(table)
     for place, row in enumerate(table.iter_rows(named=True)):
@@ -255,7 +260,7 @@ def _draw_max_queue(axes: Axes, table: pl.DataFrame) -> None:
 
 
 def _draw_fct_cdf(axes: Axes, fct: pl.DataFrame) -> None:
-    names = fct[fct.columns[0]].unique(maintain_order=True).to_list()
+    names = fct[_by(fct)].unique(maintain_order=True).to_list()
     for name in names:
         times, shares = cdf(fct, name)
         axes.step(times, shares, where="post", color=colours(names)[name], label=name)
