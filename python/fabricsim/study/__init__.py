@@ -6,5 +6,6 @@ A study file holds `STUDY`, `CLAIMS` and `plot` (see docs/how-to/write-a-study.m
 from fabricsim.replication import Mean, differences, growth, mean, means, ratios
 from fabricsim.study.claims import Claim
 from fabricsim.study.form import Point, Study
+from fabricsim.study.leads import Leads, leads
 
-__all__ = ["Claim", "Mean", "Point", "Study", "differences", "growth", "mean", "means", "ratios"]
+__all__ = ["Claim", "Leads", "Mean", "Point", "Study", "differences", "growth", "leads", "mean", "means", "ratios"]
