@@ -146,7 +146,7 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
         "least_cct_ps": limits.least_cct_ps,
         "rtt_max_ps": config["transport"].get("rtt_max_ps"),
     }
-    flows = tables.flows_table(messages, output["flows"], limits.ideal_fct_ps, limits.unloaded_ps)
+    flows = tables.flows_table(scenario, messages, output["flows"], limits)
     duration = _duration_ps(scenario, flows, int(totals["end_at_ps"]))
     ports = tables.ports_table(scenario, output["ports"], duration)
     provenance = _provenance(scenario)

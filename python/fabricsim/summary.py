@@ -63,7 +63,9 @@ def summarise(
         "queues": metrics.queues_by_stage(ports, STAGES[scenario.fabric.kind]),
         "delay_mean_us": metrics.packet_mean(flows, "delay_mean_us"),
         "queueing_delay_mean_us": metrics.packet_mean(flows, "queueing_delay_mean_us"),
-        "reordered_packets_count": _sum(flows, "reordered_packets_count"),
+        "reordered_packets_count": None
+        if isinstance(scenario.transport, Paced)
+        else _sum(flows, "reordered_packets_count"),
         "retransmitted_packets_count": _sum(flows, "retransmitted_packets_count"),
         "drops_count": drops,
         "loss_fraction": metrics.loss_fraction(ports),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from fabricsim.scenario.transports import Paced
+
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
     from fabricsim._core import CoreFlows, CorePorts, CoreSeries, CoreTrace
+    from fabricsim.bounds import Bounds
     from fabricsim.scenario import Scenario
     from fabricsim.workloads import Messages
 
@@ -34,14 +35,13 @@ PACKET_KINDS = (
 )  # fmt: skip
 
 
-def flows_table(
-    messages: Messages, core: CoreFlows, ideal_fct_ps: NDArray[np.int64], unloaded_ps: NDArray[np.float64]
-) -> pl.DataFrame:
+def flows_table(scenario: Scenario, messages: Messages, core: CoreFlows, limits: Bounds) -> pl.DataFrame:
     """One row a message, in input order; moments as exact `*_ps` (Int64, null = never) and as `*_us` floats.
 
     `fct_*` runs from the flow's start to its last data packet's arrival; `slowdown` is `fct` over the ideal one of an
     idle fabric. `delay_mean_us` is the mean over its packets of the time from first transmission to first reception;
-    `queueing_delay_mean_us` is that less `unloaded_ps`, a packet's mean time over the idle path (dcSim section 4.1).
+    `queueing_delay_mean_us` is that less a packet's mean time over the idle path (dcSim section 4.1). Paced hosts look
+    neither at delays nor at the order of packets: null.
     """
     import polars as pl
 
@@ -65,11 +65,13 @@ def flows_table(
             "reordered_packets_count": core["reordered_packets_count"],
             **moments,
             "delay_ps": core["delay_ps"],
-            "ideal_fct_ps": ideal_fct_ps,
+            "ideal_fct_ps": limits.ideal_fct_ps,
             "earliest_start_ps": messages.start_ps,
-            "unloaded_ps": unloaded_ps,
+            "unloaded_ps": limits.unloaded_ps,
         }
     )
+    if isinstance(scenario.transport, Paced):
+        frame = frame.with_columns(pl.lit(None, pl.UInt32).alias("reordered_packets_count"))
     known = (*moments, "delay_ps")
     exact = [pl.when(pl.col(name) != NEVER_PS).then(pl.col(name)).cast(pl.Int64).alias(name) for name in known]
     frame = frame.with_columns(*exact, pl.col("ideal_fct_ps", "earliest_start_ps").cast(pl.Int64))
@@ -168,6 +170,8 @@ def series_table(scenario: Scenario, core: CoreSeries) -> pl.DataFrame:
     from fabricsim.metrics import interval_utilisation
 
     table = pl.DataFrame(dict(core)).with_columns(pl.col("end_ps").cast(pl.Int64))
+    if isinstance(scenario.transport, Paced):
+        table = table.with_columns(pl.lit(None, pl.UInt64).alias("reordered_packets_count"))
     capacity_bps = scenario.fabric.hosts_count * int(scenario.fabric.tier_links()["host_link"].rate)
     return table.select(
         (pl.col("end_ps") / 1e6).alias("end_us"),

@@ -114,4 +114,6 @@ def _plain(text: str) -> object:
 def _text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, bool):
+        return str(value).lower()
     return _BETWEEN_ENTRIES.join(map(str, value)) if isinstance(value, list) else str(value)
