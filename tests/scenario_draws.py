@@ -83,7 +83,8 @@ def _fitted(drawn: dict[str, Any]) -> dict[str, Any]:
 ON_SWITCHES = [kind for kind, model in BALANCERS.items() if model.where == "switch"]
 
 balancers = st.sampled_from(list(BALANCERS)).flatmap(lambda kind: built(BALANCERS[kind]))
-transports = st.sampled_from(list(TRANSPORTS)).flatmap(lambda kind: built(TRANSPORTS[kind]))
+ANY_TRANSPORT = tuple(TRANSPORTS)
+transports = st.sampled_from(ANY_TRANSPORT).flatmap(lambda kind: built(TRANSPORTS[kind]))
 
 rates = st.integers(10**6, 10**14).map(Rate)
 latencies = st.integers(1, 10**12).map(Duration)
@@ -177,16 +178,16 @@ def measures(draw: st.DrawFn, run: Run, edge: str) -> Measure:
 
 
 @st.composite
-def scenarios(draw: st.DrawFn) -> Scenario:
-    """Any scenario, with parts that go together."""
-    fabric, transport, run = draw(fabrics()), draw(transports), draw(runs)
-    kinds = balancers_of(transport.kind)
-    mixing = [kind for kind in ON_SWITCHES if kind in kinds and kind not in ("conga", "sglb", "ecmp")]
+def scenarios(draw: st.DrawFn, kinds: tuple[str, ...] = ANY_TRANSPORT) -> Scenario:
+    """Any scenario of these kinds of transport, with parts that go together."""
+    fabric, transport, run = draw(fabrics()), draw(built(TRANSPORTS[draw(st.sampled_from(kinds))])), draw(runs)
+    going = balancers_of(transport.kind)
+    mixing = [kind for kind in ON_SWITCHES if kind in going and kind not in ("conga", "sglb", "ecmp")]
     marks = st.sampled_from(["auto", "none"])
     return Scenario(
         fabric=fabric,
         workload=draw(workloads),
-        balancer=draw(built(BALANCERS[draw(st.sampled_from(kinds))])),
+        balancer=draw(built(BALANCERS[draw(st.sampled_from(going))])),
         deployment=draw(st.none() | deployments(mixing)) if mixing and transport.kind != "dcsim" else None,
         transport=transport,
         frame=draw(frames),

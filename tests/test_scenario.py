@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from scenario_draws import scenarios
 
+from fabricsim import Messages, _core
 from fabricsim.errors import ScenarioError
 from fabricsim.scenario import (
     Deployment,
@@ -35,6 +36,7 @@ from fabricsim.scenario import (
 )
 
 DOOR = Path(__file__).parents[1] / "bindings" / "README.md"
+SCHEMA = jsonschema.Draft202012Validator(scenario_schema())
 
 
 @given(scenarios())
@@ -47,8 +49,8 @@ def test_python_json_toml_python_is_the_identity(scenario: Scenario) -> None:
     assert Scenario.model_validate(scenario.model_dump(mode="json")) == scenario
     toml = scenario_to_toml(scenario)
     assert scenario_from_mapping(tomllib.loads(toml)) == scenario
-    jsonschema.validate(tomllib.loads(toml), scenario_schema())
-    jsonschema.validate(json.loads(text), scenario_schema())
+    SCHEMA.validate(tomllib.loads(toml))
+    SCHEMA.validate(json.loads(text))
     assert pickle.loads(pickle.dumps(scenario)) == scenario
     assert copy.deepcopy(scenario) == scenario
 
@@ -193,3 +195,20 @@ def test_scenario_errors_survive_pickling() -> None:
         FatTree(radix=7, raddix=3, latency=5)
     twin = pickle.loads(pickle.dumps(caught.value))
     assert (str(twin), twin.field, twin.where) == (str(caught.value), caught.value.field, caught.value.where)
+
+
+@given(scenarios(kinds=("paced", "dcsim")))
+@settings(max_examples=60, deadline=None)
+def test_the_core_takes_whatever_a_scenario_takes(scenario: Scenario) -> None:
+    if isinstance(scenario.transport, Paced) and isinstance(scenario.transport.load, str):
+        scenario = scenario.replace(transport=scenario.transport.replace(load=0.5))
+    config = {**core_config(scenario), "time_limit_ps": 1}
+    messages = Messages.from_arrays([0], [scenario.fabric.hosts_count - 1], [1])
+    try:
+        output = _core.run(json.dumps(config), messages.to_door(), None)
+    except ValueError as error:
+        # Only the core finds out that links that are down leave no path, and that a frame takes no time.
+        if not re.search("no path from host-|a frame that the fastest link sends in 1 ps or more", str(error)):
+            raise
+    else:
+        assert output["status"] == "time-limit"
