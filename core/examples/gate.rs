@@ -1,5 +1,6 @@
-//! The fixed small run whose instructions `benchmarks/instructions.py` counts: `gate BALANCER PACKETS` sends PACKETS full
-//! packets from each of 128 hosts to the host 37 further on, and prints the packet-hops that it took.
+//! The fixed small run whose instructions `benchmarks/instructions.py` counts: `gate SCHEME PACKETS` sends PACKETS full
+//! packets from each of 128 hosts to the host 37 further on, and prints the packet-hops that it took. SCHEME is a balancer, under
+//! paced hosts, or a transport.
 
 use fabricsim_core::{Config, Messages, Status, run};
 use std::process::ExitCode;
@@ -12,7 +13,8 @@ const PAYLOAD_BYTES: u64 = 4096;
 fn scheme(kind: &str) -> String {
     let parameters = match kind {
         "ecmp" => r#", "salts": "per-switch""#,
-        "simple-rr" | "jsq" => r#", "acks": "as-data""#,
+        "simple-rr" => r#", "acks": "as-data", "pointers": "per-switch""#,
+        "jsq" => r#", "acks": "as-data""#,
         "choice" => r#", "ports_sampled": 2"#,
         "drill" => r#", "ports_sampled": 2, "ports_remembered": 1"#,
         "ar" => {
@@ -25,7 +27,7 @@ fn scheme(kind: &str) -> String {
                "advertise_interval_ps": 1000000"#
         }
         "flowlet" => r#", "gap_ps": 500000"#,
-        "rps" => r#", "entropies": 65536"#,
+        "rps" => r#", "entropies": 65536, "salts": "per-switch""#,
         "reps" => {
             r#", "entropies": 65536, "slots": 8, "explore_packets": 16, "freezing": "on-timeout", "rto_ps": 100000000,
                "freeze_ps": 10000000000"#
@@ -38,21 +40,60 @@ fn scheme(kind: &str) -> String {
     format!(r#"{{"kind": "{kind}"{parameters}}}"#)
 }
 
-fn config(balancer: &str) -> String {
+/// A transport with its usual parameters, the port discipline that it needs, and a balancer that goes with it; nothing for other names.
+fn transport(kind: &str) -> Option<[String; 3]> {
+    let (parameters, discipline, balancer) = match kind {
+        "dcsim" => (
+            r#""rtt_max_ps": 22040000, "wait_ps": 22040000, "data_timeout_ps": 220400000, "ack_every": 16, "ack_interval_ps": 23400000,
+               "direct_below_packets": 0, "clock_drift_ppm": 0.0, "clock_drift": "uniform""#,
+            r#""dcsim", "queue_packets": 12, "bucket_packets": 12, "token_factor": 2.1, "data_buffer_bytes": 497696"#,
+            "rps",
+        ),
+        "pfabric" => (
+            r#""initial_window_packets": 40, "max_window_packets": 43, "slow_start_threshold_packets": 100000, "rto_ps": 23400000,
+               "probe_after_timeouts": 0, "nic_backpressure": false"#,
+            r#""pfabric""#,
+            "rsq",
+        ),
+        "phost" => (
+            r#""free_tokens": 87, "window_packets": 87, "window_timeout_ps": 23490000, "resend_timeout_ps": 8010000,
+               "token_lifetime_ps": 135000, "retry_ps": 78000000"#,
+            r#""strict-priority""#,
+            "rsq",
+        ),
+        "dcpim" => (
+            r#""rounds": 4, "channels": 4, "round_ps": 10146000, "short_packets": 87, "window_packets": 87, "resend_timeout_ps": 7830000,
+               "retry_ps": 78000000"#,
+            r#""strict-priority""#,
+            "rsq",
+        ),
+        _ => return None,
+    };
+    Some([
+        format!(r#"{{"kind": "{kind}", {parameters}, "start_jitter": "uniform"}}"#),
+        format!(r#"{{"kind": {discipline}}}"#),
+        balancer.to_owned(),
+    ])
+}
+
+fn config(name: &str) -> String {
+    let paced = r#"{"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "uniform"}"#;
+    let buffer = if transport(name).is_some() { "500000" } else { "null" };
+    let [transport, discipline, balancer] =
+        transport(name).unwrap_or_else(|| [paced.to_owned(), r#"{"kind": "fifo"}"#.to_owned(), name.to_owned()]);
     let link = r#"{"rate_bps": 800000000000, "latency_ps": 500000}"#;
     format!(
         r#"{{"seed": 1, "threads": 1, "time_limit_ps": 1000000000000,
             "fabric": {{"kind": "fat-tree", "pods": 8, "edges_per_pod": 4, "hosts_per_edge": 4, "aggs_per_pod": 4,
                 "cores_per_agg": 4, "host_link": {link}, "edge_agg_link": {link}, "agg_core_link": {link},
                 "links_down": [], "links_degraded": [],
-                "link_events": [], "reconvergence_delay_ps": 0}},
+                "link_events": [], "reconvergence_delay_ps": 0, "losses": []}},
             "frame": {{"payload_bytes": {PAYLOAD_BYTES}, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20,
                 "last_frame": "full"}},
-            "port": {{"buffer_bytes": null, "ecn_threshold_bytes": null}},
-            "balancer": {}, "deployments": [],
-            "transport": {{"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "uniform"}},
-            "measure": {{"queues": true, "trace": false}}}}"#,
-        scheme(balancer)
+            "port": {{"buffer_bytes": {buffer}, "ecn_threshold_bytes": null, "discipline": {discipline}}},
+            "balancer": {}, "deployments": [], "transport": {transport},
+            "measure": {{"queues": true, "trace": false, "interval_ps": null, "watched_port": null}}}}"#,
+        scheme(&balancer)
     )
 }
 
@@ -64,12 +105,13 @@ fn messages(packets: u64) -> Messages {
         bytes: vec![packets * PAYLOAD_BYTES; each],
         start: vec![0; each],
         rank: vec![0; each],
+        collective: vec![0; each],
         ..Messages::default()
     }
 }
 
-fn packet_hops(balancer: &str, packets: u64) -> Result<u64, String> {
-    let config = Config::from_json(&config(balancer)).map_err(|error| error.to_string())?;
+fn packet_hops(name: &str, packets: u64) -> Result<u64, String> {
+    let config = Config::from_json(&config(name)).map_err(|error| error.to_string())?;
     let output = run(&config, &messages(packets), &mut |_| true).map_err(|error| error.to_string())?;
     if output.status != Status::Done {
         return Err(format!("the run ended {}", output.status.name()));
@@ -79,11 +121,11 @@ fn packet_hops(balancer: &str, packets: u64) -> Result<u64, String> {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [balancer, packets] = arguments.as_slice() else {
-        eprintln!("usage: gate BALANCER PACKETS");
+    let [name, packets] = arguments.as_slice() else {
+        eprintln!("usage: gate SCHEME PACKETS");
         return ExitCode::from(2);
     };
-    match packets.parse().map_err(|error| format!("{packets}: {error}")).and_then(|count| packet_hops(balancer, count)) {
+    match packets.parse().map_err(|error| format!("{packets}: {error}")).and_then(|count| packet_hops(name, count)) {
         Ok(hops) => {
             println!("{hops}");
             ExitCode::SUCCESS

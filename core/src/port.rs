@@ -275,8 +275,8 @@ impl Port {
         }
     }
 
-    /// Whether the packet does not join a FIFO queue: it is dropped or lost, or held back.
-    #[inline(never)]
+    /// Whether the packet does not join a FIFO queue: it is dropped or lost, or held back. Cold, so that a port without limits is not in its way.
+    #[cold]
     fn takes_over(&mut self, now: Ps, packet: Packet) -> bool {
         self.advance_and_mark(now);
         let class = packet.class();
@@ -307,11 +307,13 @@ impl Port {
     /// Ends the window: decides the marks of what leaves in it, and lets the next node see what was sent.
     #[inline(always)]
     pub fn close_window(&mut self, window_end: Ps, link: &Link, space: &mut Space<'_>) {
-        if self.held.is_some() {
-            self.start_before(window_end);
-            self.hand_over(window_end, space);
-        } else if self.has_limits {
-            self.advance_and_mark(window_end - 1);
+        if self.has_limits {
+            if self.held.is_some() {
+                self.start_before(window_end);
+                self.hand_over(window_end, space);
+            } else {
+                self.advance_and_mark(window_end - 1);
+            }
         }
         self.ring.publish(link);
     }
