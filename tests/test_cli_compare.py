@@ -66,3 +66,41 @@ def test_a_comparison_with_an_unfinished_run_says_so(
     assert "2 of 2" in printed
     assert "ofan, seed 2: 1 of 1 flows are unfinished" in said
     assert "ofan, seed 2: 1 of 1 flows are unfinished" in (out / "index.html").read_text()
+
+
+def test_transports_are_compared_over_their_usual_balancers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small = ("--preset", "dcsim-paper", "--set", "fabric.radix=4", "--set", "workload.kind=permutation")
+    out = tmp_path / "out"
+    assert main(["compare", *small, "--transports", "dcsim,dcsim/drb,paced", "--seeds", "2", "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "dcsim/drb" in printed
+    table, runs = (pl.read_parquet(out / f"{name}.parquet") for name in ("table", "runs"))
+    assert table["transport"].to_list() == ["dcsim", "dcsim/drb", "paced"]
+    assert runs.select("transport", "balancer").unique(maintain_order=True).rows() == [
+        ("dcsim", "rps"), ("dcsim/drb", "drb"), ("paced", "ofan"),
+    ]  # fmt: skip
+    # What one counts, the others may not.
+    assert runs["sims_sent_count"].is_null().to_list() == [False] * 4 + [True] * 2
+    # Paced hosts start at once, and dcSim's RTT_max later.
+    least = runs.group_by("transport").agg(pl.col("cct_delivered_us").min())
+    ccts = dict(least.rows())
+    assert ccts["dcsim"] > ccts["paced"] + 0.9 * runs["rtt_max_us"].drop_nulls()[0]
+    assert "Transports compared on 16 hosts" in (out / "index.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--balancers: got nothing; allowed: one of --balancers and --transports"),
+        (["--balancers", "ofan", "--transports", "dcsim"], 'got "ofan and dcsim"'),
+        (["--transports", "dcsim,dcsim"], '--transports: got "dcsim"; allowed: each transport once'),
+        (["--transports", "dcsin"], 'did you mean "dcsim"'),
+        (["--transports", "dcsim/ofan"], "under dcsim: rps, drb"),
+    ],
+)
+def test_what_is_no_comparison_is_refused(
+    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["compare", "--preset", "ofan-paper", *options, "--out", str(tmp_path / "out")]
+    assert main(command) == 2
+    assert message in capsys.readouterr().err
