@@ -5,6 +5,7 @@
 //! until its last bit leaves; step marking at dequeue with the departing frame included.
 
 mod held;
+mod limits;
 mod losses;
 mod taking_back;
 
@@ -15,6 +16,7 @@ use crate::link::{Arena, Link, Producer, prefetch_for_write};
 use crate::packet::{Packet, Slot};
 use crate::units::{BytePace, Ps};
 use held::Held;
+pub use limits::PortLimits;
 pub use losses::{LossRates, Losses};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -22,24 +24,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 // port at times, one in that of a NIC, which is handled after the switch it feeds.
 const SWITCH_RING_BITS: u32 = 6;
 const NIC_RING_BITS: u32 = 5;
-
-/// Limits that every switch port of a run shares.
-#[derive(Clone, Copy, Debug)]
-pub struct PortLimits {
-    /// Drop-tail above this many bytes (`u64::MAX`: infinite).
-    pub buffer_bytes: u64,
-    /// Mark data that leaves with more than this many bytes queued, itself included (`u64::MAX`: never).
-    pub ecn_threshold_bytes: u64,
-}
-
-impl PortLimits {
-    /// No drops and no marks.
-    pub const NONE: Self = Self { buffer_bytes: u64::MAX, ecn_threshold_bytes: u64::MAX };
-
-    fn is_none(self) -> bool {
-        self.buffer_bytes == u64::MAX && self.ecn_threshold_bytes == u64::MAX
-    }
-}
 
 /// What a port has counted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -120,10 +104,6 @@ impl Port {
         self.held = discipline.map(|discipline| Box::new(Held::new(discipline)));
         self.has_limits = self.has_limits_now();
         self
-    }
-
-    fn has_limits_now(&self) -> bool {
-        self.is_dead || !self.limits.is_none() || self.losses.is_some() || self.held.is_some()
     }
 
     /// Time that a frame and its gap occupy the transmitter.
@@ -252,49 +232,6 @@ impl Port {
         }
         self.queue_bytes = queued;
         self.cursor = back;
-    }
-
-    /// Takes off the queue what has left by `now`, and marks data that leaves a long queue behind. It must run before anything is added at a later
-    /// time, so that the queue seen at a departure is the queue there was.
-    fn advance_and_mark(&mut self, now: Ps) {
-        if self.held.is_some() {
-            return self.start_before(now);
-        }
-        let horizon = now + self.latency;
-        while self.cursor != self.ring.end() {
-            let &Slot { at, packet } = self.ring.slot(self.cursor);
-            if at > horizon {
-                break;
-            }
-            if self.queue_bytes > self.limits.ecn_threshold_bytes && !packet.is_control() {
-                self.ring.mark(self.cursor);
-                self.tally.marks += 1;
-            }
-            self.queue_bytes -= u64::from(packet.bytes());
-            self.cursor = self.cursor.wrapping_add(1);
-        }
-    }
-
-    /// Whether the packet does not join a FIFO queue: it is dropped or lost, or held back. Cold, so that a port without limits is not in its way.
-    #[cold]
-    fn takes_over(&mut self, now: Ps, packet: Packet) -> bool {
-        self.advance_and_mark(now);
-        let class = packet.class();
-        if self.is_dead {
-            self.tally.lost[class] += 1;
-            return true;
-        }
-        if self.held.is_some() {
-            self.add(now, packet, &mut |_| {});
-            return true;
-        }
-        if self.losses.as_mut().is_some_and(|losses| losses.hit(packet)) {
-            self.tally.lost[class] += 1;
-            return true;
-        }
-        let overflows = self.queue_bytes + u64::from(packet.bytes()) > self.limits.buffer_bytes;
-        self.tally.drops[class] += u64::from(overflows);
-        overflows
     }
 
     #[cold]

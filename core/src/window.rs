@@ -7,6 +7,7 @@
 mod deal;
 mod leader;
 mod shared;
+mod watching;
 mod worker;
 
 use crate::balancer::{SwitchBalancer, everywhere};

@@ -6,25 +6,26 @@
 //! *Cost*: a Sim and a Sim-Ack a data packet, a Data-Ack every sixteen.
 
 mod destination;
+mod receiving;
+mod sending;
 mod sims;
 mod source;
 
 use super::flows::{Counts, Flows};
 use super::rotation::Rotation;
 use super::starts::Starts;
-use super::{HostRules, Surroundings, Transport, set_off};
+use super::{HostRules, Surroundings, Transport};
 use crate::config::{ClockDrift, Config, TransportConfig};
-use crate::discipline::Lane;
 use crate::fabric::Fabric;
 use crate::hash::FastSet;
 use crate::packet::{Kind, Packet, Slot};
 use crate::port::Port;
 use crate::rng::{Purpose, Stream};
-use crate::spreader::{Outgoing, Spreader};
+use crate::spreader::Spreader;
 use crate::units::{NEVER, Ps};
-use crate::workload::{Event, SendFlow, Workload};
-use destination::{Destination, Words, of_block};
-use sims::{Fate, Sim, Sims};
+use crate::workload::{SendFlow, Workload};
+use destination::Destination;
+use sims::Sims;
 use source::Source;
 use std::collections::VecDeque;
 
@@ -116,215 +117,6 @@ impl Dcsim {
             direct_below: direct_below_packets,
             flows: Flows::new(own.len(), receives),
         }
-    }
-
-    fn begin(&mut self, flow: u32, around: &Surroundings<'_, '_>) {
-        let own = flow - around.send_base;
-        if around.send[own as usize].packets < self.direct_below {
-            self.direct.push_back(own);
-        } else {
-            self.rotation.set(own as usize, true);
-        }
-    }
-
-    /// Adds Sims to the NIC's queue while it has room and a flow may send one.
-    fn simulate(&mut self, now: Ps, around: &mut Surroundings<'_, '_>) {
-        while around.port.lanes().is_some_and(|lanes| lanes.has_room(Lane::Sim)) {
-            let Some(own) = self.rotation.turn() else { break };
-            let source = &mut self.sources[own];
-            source.add_sim();
-            let wants_more = source.wants_sim();
-            self.rotation.set(own, wants_more);
-            let (address, receive_slot) = (around.send[own].address, around.send[own].receive_slot);
-            let path = self.unused_path(own, address, now, around);
-            let number = self.sims.push(own as u32, path);
-            let sim = Packet::new(Kind::Sim, receive_slot, number, address, path, around.rules.ack_frame);
-            around.port.add(now, sim, &mut |_| {});
-        }
-    }
-
-    /// A path of which no Sim is using the like, if there are plenty.
-    fn unused_path(&mut self, own: usize, address: u32, now: Ps, around: &Surroundings<'_, '_>) -> u16 {
-        const TRIES: usize = 64;
-        let mut path = 0;
-        for _ in 0..TRIES {
-            let (fabric, routes, bytes) = (around.fabric, around.routes, around.rules.ack_frame);
-            path = self.spreader.data(Outgoing { now, fabric, routes, flow: own, psn: 0, address, bytes }).0;
-            if self.paths.insert(path) || !self.spreader.draws_paths() {
-                break;
-            }
-        }
-        path
-    }
-
-    /// Adds packets of small flows to the NIC's last queue while it has room.
-    fn send_directly(&mut self, now: Ps, around: &mut Surroundings<'_, '_>) {
-        while around.port.lanes().is_some_and(|lanes| lanes.has_room(Lane::Direct)) {
-            let Some(own) = self.direct.pop_front() else { break };
-            let source = &mut self.sources[own as usize];
-            let Some(psn) = source.next_new() else { continue };
-            if source.has_new() {
-                self.direct.push_back(own);
-            }
-            let (fabric, routes, address) = (around.fabric, around.routes, around.send[own as usize].address);
-            let outgoing = Outgoing { now, fabric, routes, flow: own as usize, psn, address, bytes: 0 };
-            let (path, _) = self.spreader.data(outgoing);
-            self.hand_over(Kind::DirectData, Queued { flow: own, psn, is_first: true }, path, now, around);
-        }
-    }
-
-    /// Hands a data packet to the NIC. What is dropped there counts as sent: it will be missed in time.
-    fn hand_over(&mut self, kind: Kind, data: Queued, path: u16, now: Ps, around: &mut Surroundings<'_, '_>) {
-        let flow = &around.send[data.flow as usize];
-        let bytes = if data.psn + 1 == flow.packets { flow.last_frame } else { around.rules.full_frame };
-        let packet = Packet::new(kind, flow.receive_slot, data.psn, flow.address, path, bytes);
-        self.queued[usize::from(kind == Kind::DirectData)].push_back(data);
-        let mut dropped = [0; 2];
-        around.port.add(now, packet, &mut |victim| dropped[usize::from(victim.kind() == Kind::DirectData)] += 1);
-        for (lane, count) in dropped.into_iter().enumerate() {
-            for _ in 0..count {
-                if let Some(victim) = self.queued[lane].pop_back() {
-                    self.note_sent(victim, now, around);
-                }
-            }
-        }
-    }
-
-    fn note_sent(&mut self, data: Queued, now: Ps, around: &mut Surroundings<'_, '_>) {
-        self.flows.note_sent(data.flow as usize, data.is_first, now);
-        note_start(&mut around.send[data.flow as usize], now);
-        self.unacked.push_back((now, data));
-    }
-
-    /// The NIC takes up what is next in it.
-    fn start(&mut self, now: Ps, around: &mut Surroundings<'_, '_>) {
-        let Some(packet) = around.port.start(now) else { return };
-        match packet.kind() {
-            Kind::Sim => {
-                let own = self.sims.start(now);
-                note_start(&mut around.send[own as usize], now);
-                self.flows.counts.own[SENT] += 1;
-            }
-            Kind::Data | Kind::DirectData => {
-                self.paths.remove(&packet.path());
-                let data = self.queued[usize::from(packet.kind() == Kind::DirectData)].pop_front();
-                if let Some(data) = data {
-                    self.note_sent(data, now, around);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// What time has done to Sims: Datas are due, Sims are lost.
-    fn mind_sims(&mut self, now: Ps, around: &mut Surroundings<'_, '_>) {
-        while let Some((Sim { flow, path, .. }, psn, is_first)) = self.sims.due(now) {
-            self.hand_over(Kind::Data, Queued { flow, psn, is_first }, path, now, around);
-        }
-        while let Some(Sim { flow, path, .. }) = self.sims.expired(now) {
-            self.flows.counts.own[TIMED_OUT] += 1;
-            self.paths.remove(&path);
-            self.sources[flow as usize].drop_sim();
-            self.ask(flow as usize);
-        }
-    }
-
-    /// Lets a flow have turns if it may send a Sim.
-    fn ask(&mut self, own: usize) {
-        self.rotation.set(own, self.sources[own].wants_sim());
-    }
-
-    fn mind_data(&mut self, now: Ps) {
-        while let Some(&(_, data)) = self.unacked.front().filter(|&&(at, _)| at + self.data_timeout <= now) {
-            self.unacked.pop_front();
-            if self.sources[data.flow as usize].give_up(data.psn) {
-                self.flows.counts.data_timeouts += 1;
-                self.ask(data.flow as usize);
-            }
-        }
-    }
-
-    fn receive_sim_ack(&mut self, packet: Packet, now: Ps, around: &mut Surroundings<'_, '_>) {
-        let Some((sim, is_due)) = self.sims.get(packet.psn()) else {
-            self.flows.counts.own[LATE] += 1;
-            return;
-        };
-        let (flow, path, rtt) = (sim.flow, sim.path, now - sim.sent_at);
-        let counts = &mut self.flows.counts;
-        counts.own[ACKED] += 1;
-        counts.own[RTT_SUM] += rtt;
-        counts.largest = counts.largest.max(rtt);
-        let source = &mut self.sources[flow as usize];
-        source.drop_sim();
-        match source.next() {
-            Some((psn, is_first)) if !is_due => sim.fate = Fate::Matched { psn, is_first },
-            Some((psn, is_first)) => {
-                sim.fate = Fate::Over;
-                self.hand_over(Kind::Data, Queued { flow, psn, is_first }, path, now, around);
-            }
-            None => {
-                sim.fate = Fate::Over;
-                self.paths.remove(&path);
-            }
-        }
-        self.ask(flow as usize);
-    }
-
-    fn receive_data(&mut self, packet: Packet, now: Ps, around: &mut Surroundings<'_, '_>) {
-        let own = (packet.flow() - around.receive_base) as usize;
-        let flow = &mut around.receive[own];
-        let is_new = self.flows.note_arrival(own, packet.psn(), packet.bytes(), now, flow);
-        let is_complete = is_new && flow.received == flow.packets;
-        let (send_slot, is_last) = (flow.send_slot, is_complete || packet.psn() + 1 == flow.packets);
-        if self.destination.note(own, packet.psn(), is_last, &self.flows.arrived[own].set, now) {
-            self.acknowledge(own, now, around);
-        }
-        if is_complete {
-            set_off(self, send_slot, Event::Received, now, around);
-        }
-    }
-
-    fn acknowledge(&mut self, own: usize, now: Ps, around: &mut Surroundings<'_, '_>) {
-        let Words { below, blocks } = self.destination.words(own, &self.flows.arrived[own].set);
-        let (address, flow) = (around.receive[own].address, around.receive[own].send_slot);
-        let words = std::iter::once((Kind::DataAck, below)).chain(blocks.into_iter().map(|word| (Kind::BlockAck, word)));
-        for (kind, word) in words {
-            let path = self.spreader.ack(around.fabric, around.routes, address, 0);
-            around.port.add(now, Packet::new(kind, flow, word, address, path, around.rules.ack_frame), &mut |_| {});
-        }
-    }
-
-    /// Whether that completes the flow.
-    fn receive_data_ack(&mut self, packet: Packet, now: Ps, around: &mut Surroundings<'_, '_>) -> bool {
-        let own = (packet.flow() - around.send_base) as usize;
-        let source = &mut self.sources[own];
-        if packet.kind() == Kind::DataAck {
-            source.acked.insert_below(packet.psn());
-        } else {
-            of_block(packet.psn(), source.acked.below()).for_each(|psn| {
-                source.acked.insert(psn);
-            });
-        }
-        source.note_acked();
-        let (acked, flow) = (source.acked.count(), &mut around.send[own]);
-        let is_complete = acked == flow.packets && flow.acked < acked;
-        flow.acked = acked;
-        self.ask(own);
-        while self.unacked.front().is_some_and(|(_, data)| self.sources[data.flow as usize].acked.contains(data.psn)) {
-            self.unacked.pop_front();
-        }
-        if is_complete {
-            around.send[own].last_acked_at = now;
-            set_off(self, packet.flow(), Event::Acked, now, around);
-        }
-        is_complete
-    }
-}
-
-/// The first frame of a flow leaves.
-fn note_start(flow: &mut SendFlow, now: Ps) {
-    if flow.started_at == NEVER {
-        flow.started_at = now;
     }
 }
 

@@ -3,15 +3,13 @@
 use super::deal::Worker;
 use super::leader::Leader;
 use super::shared::{Context, Plan, Report, Step, lock, panic_message};
-use crate::discipline::Lane;
 use crate::fabric::{Change, Routes};
 use crate::link::Incoming;
-use crate::measure::{Sample, TraceRow};
-use crate::packet::Slot;
-use crate::port::{Port, Space};
+use crate::measure::TraceRow;
+use crate::port::Space;
 use crate::switch::{CatchUp, SwitchSurroundings};
 use crate::transport::Surroundings;
-use crate::units::{NEVER, Ps};
+use crate::units::Ps;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
@@ -199,62 +197,6 @@ impl Worker<'_> {
             shared.consumed[index].store(incoming.position(), Ordering::Release);
         }
         (completed, u64::from(hops), sent)
-    }
-
-    /// Notes what a link delivers before `until`, without taking it. What travels back carries the sender's name for the flow, what travels on the receiver's;
-    /// both lead to the same row.
-    fn record(&mut self, context: &Context<'_>, link: usize, start: u32, until: Ps) {
-        let (workload, mut ahead) = (context.workload, Incoming::open(&context.shared.links[link], start));
-        while let Some(Slot { at, packet }) = ahead.take_before(until) {
-            let flow = if packet.travels_back() { packet.flow() } else { workload.flow_of_receive_slot[packet.flow() as usize] };
-            let message = workload.row[flow as usize];
-            self.trace.push(TraceRow { at, link: link as u32, message, psn: packet.psn(), kind: packet.kind().number() });
-        }
-    }
-
-    /// What this thread's hosts and ports have counted so far.
-    fn sample(&self, context: &Context<'_>) -> Sample {
-        let mut sample = Sample::default();
-        self.hosts.iter().for_each(|host| sample.hosts.add(host.counts()));
-        for share in &self.shares {
-            for port in share.ports.iter() {
-                let tally = port.tally();
-                sample.drops[0] += tally.drops[0];
-                sample.drops[1] += tally.drops[1];
-            }
-            let watched = context.watched_port.and_then(|port| share.ports.get(port.checked_sub(share.first_port)?));
-            if let Some(port) = watched {
-                sample.port_frames = port.tally().frames;
-                if let Some(lanes) = port.lanes() {
-                    sample.port_sims = lanes.tallies()[Lane::Sim as usize].frames;
-                    sample.port_waiting = [Lane::Data, Lane::Sim].map(|lane| lanes.waiting(lane) as u64);
-                }
-            }
-        }
-        sample
-    }
-
-    /// When anything under way next arrives at this thread's nodes, or leaves a port that holds it back.
-    fn next_arrival_at(&mut self, context: &Context<'_>) -> Ps {
-        let (fabric, shared) = (context.fabric, context.shared);
-        let mut next = NEVER;
-        for share in &self.shares {
-            for node in share.nodes.clone() {
-                for port in fabric.ports_of(node) {
-                    let link = &shared.links[fabric.peer[port] as usize];
-                    let incoming = Incoming::open(link, shared.consumed[port].load(Ordering::Relaxed));
-                    next = next.min(incoming.next_at().unwrap_or(NEVER));
-                }
-            }
-            next = share.ports.iter().map(Port::next_start_at).fold(next, Ps::min);
-        }
-        next
-    }
-
-    /// When any of this thread's hosts next sends.
-    fn next_send_at(&self) -> Ps {
-        let hosts = self.hosts.iter().zip(self.shares[0].ports.iter());
-        hosts.map(|(host, port)| host.next_at(port)).min().unwrap_or(NEVER)
     }
 
     /// After a jump over windows in which nothing arrived anywhere: decides the marks of what left the ports before `now`, and lets schemes that watch
