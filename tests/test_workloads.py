@@ -11,6 +11,8 @@ from scipy.stats import chisquare
 
 from fabricsim.errors import ScenarioError
 from fabricsim.scenario import (
+    KINDS,
+    PRESETS,
     AllToAll,
     FatTree,
     Frame,
@@ -21,6 +23,7 @@ from fabricsim.scenario import (
     Permutation,
     Run,
     Scenario,
+    scenario_from_mapping,
 )
 from fabricsim.workloads import all_to_all, build, incast, permutation
 from fabricsim.workloads.draws import Draws, Purpose
@@ -150,3 +153,14 @@ def test_message_list_needs_one_source() -> None:
         MessageList()
     with pytest.raises(ScenarioError, match="not both"):
         MessageList(messages=[], path="messages.json")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in KINDS["workload"] if kind not in ("messages", "htsim", "dcpim-trace")]
+)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_kind_takes_the_place_of_a_presets(kind: str, preset: str) -> None:
+    """What both kinds have is kept, so that no name of a field may mean two things."""
+    scenario = scenario_from_mapping({"preset": preset, "workload": {"kind": kind}})
+    assert scenario.workload.kind == kind
+    assert len(build(scenario)) > 0

@@ -70,7 +70,7 @@ def test_pairs_of_hosts_are_equally_likely() -> None:
 
 def test_offered_load_is_what_was_asked_for() -> None:
     """16 hosts of 800 Gb/s at 0.5 in 100 ms: 80 GB in messages of 1140.98 * 1460 bytes (the mean below): 48,024."""
-    messages = built(sizes="web-search", load=0.5, duration="100ms", seed=4)
+    messages = built(size_distribution="web-search", load=0.5, duration="100ms", seed=4)
     expected = 80e9 / (1140.98 * 1460)
     assert len(messages) == pytest.approx(expected, abs=4 * expected**0.5)
     size = messages.bytes.astype(np.float64)
@@ -162,8 +162,8 @@ def test_sizes_by_hand(tmp_path: Path) -> None:
 def test_a_file_of_sizes_in_packets(tmp_path: Path) -> None:
     path = tmp_path / "search.cdf"
     path.write_text("\n".join(f"{size // 1460} 1 {fraction}" for size, fraction in _knots("web-search")))
-    in_packets = built(sizes="file", path=path, size_unit="1460B")
-    assert in_packets == built(sizes="web-search")
+    in_packets = built(size_distribution="file", path=path, size_unit="1460B")
+    assert in_packets == built(size_distribution="web-search")
 
 
 def _knots(name: str) -> list[tuple[int, float]]:
@@ -193,7 +193,7 @@ def test_file_of_sizes_that_is_malformed(tmp_path: Path, text: str, error: str) 
     path = tmp_path / "sizes.cdf"
     path.write_text(text)
     with pytest.raises(ScenarioError) as caught:
-        built(sizes="file", path=path)
+        built(size_distribution="file", path=path)
     assert error in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -212,9 +212,12 @@ def test_file_of_sizes_that_cannot_be_read(tmp_path: Path) -> None:
     [
         ({"load": 0}, "load: got 0; allowed: a number from 1e-6 to 1"),
         ({"load": 1.5}, "load: got 1.5; allowed: a number from 1e-6 to 1"),
-        ({"sizes": "file"}, 'path: got nothing; allowed: a file with sizes = "file"'),
-        ({"path": "a.cdf"}, 'path: got "a.cdf"; allowed: none, but with sizes = "file"'),
-        ({"size_unit": "1460B"}, 'size_unit: got "1460B"; allowed: a unit of sizes with sizes = "file" only'),
+        ({"size_distribution": "file"}, 'path: got nothing; allowed: a file with size_distribution = "file"'),
+        ({"path": "a.cdf"}, 'path: got "a.cdf"; allowed: none, but with size_distribution = "file"'),
+        (
+            {"size_unit": "1460B"},
+            'size_unit: got "1460B"; allowed: a unit of sizes with size_distribution = "file" only',
+        ),
         ({"messages_count": 0}, "messages_count: got 0; allowed: an integer from 1 to 100000000"),
         ({"duration": "0s"}, 'duration: got "0ps"; allowed: a duration from 1ns to'),
     ],
@@ -227,7 +230,7 @@ def test_what_is_refused(fields: dict[str, Any], error: str) -> None:
 
 def test_more_messages_than_memory_holds_are_refused() -> None:
     with pytest.raises(ScenarioError, match=r"workload\.duration: got .*; allowed: a time in which 100000000 messages"):
-        built(duration="1000s", sizes="web-search", load=1)
+        built(duration="1000s", size_distribution="web-search", load=1)
     assert len(built(duration="1000s", messages_count=10)) == 10
 
 

@@ -104,7 +104,10 @@ def _collectives(workload: models.Collectives, scenario: Scenario) -> Messages:
 @_messages.register
 def _poisson(workload: models.Poisson, scenario: Scenario) -> Messages:
     frame, seed, hosts = scenario.frame, scenario.run.seed, scenario.fabric.hosts_count
-    sizes = built_in(workload.sizes) if workload.path is None else read_sizes(workload.path, int(workload.size_unit))
+    if workload.path is None:
+        sizes = built_in(workload.size_distribution)
+    else:
+        sizes = read_sizes(workload.path, int(workload.size_unit))
     wire_bytes = sizes.mean_bytes * (frame.data_bytes + int(frame.gap)) / int(frame.payload)
     rate_bps = workload.load * int(scenario.fabric.tier_links()["host_link"].rate) * hosts
     came = arrivals(

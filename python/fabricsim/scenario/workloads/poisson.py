@@ -18,20 +18,20 @@ class Poisson(WorkloadKind):
 
     Sources and destinations are uniform over pairs of different hosts. A host's arrival rate is load * C / (8 S), with
     C the rate of its link and S the mean size on the wire: payload times (payload + header + gap) / payload of a frame.
-    Source: as in the evaluations of DCTCP, pFabric, pHost and dcPIM; sizes from the files of `sizes`.
+    Source: as in the evaluations of DCTCP, pFabric, pHost and dcPIM; sizes of DCTCP and VL2.
     """
 
     summary: ClassVar[str] = "Messages of random sizes between random hosts, arriving at random (open loop)."
     source: ClassVar[str] = "as pFabric and dcPIM are evaluated; sizes of DCTCP and VL2"
 
     kind: Literal["poisson"] = "poisson"
-    sizes: Literal["web-search", "data-mining", "file"] = Field(
-        default="web-search", description='Distribution of sizes: a built-in one, or that of `path` ("file").'
+    size_distribution: Literal["web-search", "data-mining", "file"] = Field(
+        default="web-search", description='How large messages are: a built-in distribution, or that of `path` ("file").'
     )
     path: Path | None = Field(
         default=None,
-        description='File of the distribution, with sizes = "file": a line for each knot, its size and the fraction of '
-        "messages of at most that size (or size, anything, fraction); linear in between.",
+        description='File of the distribution, with size_distribution = "file": a line for each knot, its size and '
+        "the fraction of messages of at most that size (or size, anything, fraction); linear in between.",
     )
     size_unit: Annotated[Bytes, Between(Bytes("1B"), Bytes("1MiB"))] = Field(
         default=Bytes("1B"), description='What the sizes in `path` count, such as "1460B" where they are packets.'
@@ -50,9 +50,15 @@ class Poisson(WorkloadKind):
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        if (self.sizes == "file") != (self.path is not None):
-            allowed = 'a file with sizes = "file"' if self.path is None else 'none, but with sizes = "file"'
+        if (self.size_distribution == "file") != (self.path is not None):
+            allowed = (
+                'a file with size_distribution = "file"'
+                if self.path is None
+                else 'none, but with size_distribution = "file"'
+            )
             raise refusal(None if self.path is None else str(self.path), allowed, field="path")
-        if self.sizes != "file" and int(self.size_unit) != 1:
-            raise refusal(str(self.size_unit), 'a unit of sizes with sizes = "file" only', field="size_unit")
+        if self.size_distribution != "file" and int(self.size_unit) != 1:
+            raise refusal(
+                str(self.size_unit), 'a unit of sizes with size_distribution = "file" only', field="size_unit"
+            )
         return self
