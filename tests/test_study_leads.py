@@ -21,6 +21,7 @@ def test_ratios_are_of_the_same_seed_at_every_value_of_the_axis() -> None:
     values = {other: [along[size].value for size in (1, 2)] for other, along in found.ratios.items()}
     assert values == {"dcpim": [pytest.approx(1.75), 2], "phost": [pytest.approx(0.8), pytest.approx(1.15)]}
     assert str(found).startswith("dcPIM 1.75 ± 0.25 at 1, 2.00 ± 0.00 at 2; pHost 0.80 ± 0.00 at 1")
+    assert str(found.smallest()) == "dcPIM 1.75 ± 0.25 at 1; pHost 0.80 ± 0.00 at 1"
     assert found.reduction() == pytest.approx((3 / 7 + 1 / 2 + (1 - 1.25) + 3 / 23) / 4)
 
 

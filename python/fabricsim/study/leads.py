@@ -29,6 +29,11 @@ class Leads:
             for other, along in self.ratios.items()
         )
 
+    def smallest(self) -> Leads:
+        """Keep of each other scheme the smallest ratio only, with the value of the axis at which it is."""
+        smallest = {other: min(along, key=lambda value: along[value].value) for other, along in self.ratios.items()}
+        return Leads({other: {value: self.ratios[other][value]} for other, value in smallest.items()})
+
     def everywhere(self, least: float = 1) -> bool | None:
         """Whether all ratios are above `least`; None if none is below, but one is nearer than two standard errors."""
         found = [one for along in self.ratios.values() for one in along.values()]
