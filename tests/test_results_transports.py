@@ -10,7 +10,7 @@ import fake_core
 import numpy as np
 import pytest
 
-from fabricsim.bounds import bound_ps, ideal_fct_ps, least_cct_ps
+from fabricsim.bounds import all_bounds, bound_ps, ideal_fct_ps, least_cct_ps
 from fabricsim.checks import theorem_2_ps
 from fabricsim.errors import BoundViolationError, ScenarioError, UnfinishedError
 from fabricsim.results import Results
@@ -214,6 +214,16 @@ def test_bounds_of_data_alone() -> None:
         assert ideal_fct_ps(scenario, messages).tolist() == [
             99 * 41_780 + links * first for links in (2, 6, 6)
         ]  # fmt: skip
+
+
+def test_what_starts_late_counts_from_the_first_start() -> None:
+    """The second message may start at 100 us: 30 us after the first did, 70 us remain, or all but the jitter."""
+    scenario = Scenario(fabric=FatTree(radix=4), balancer=Rsq(), transport=Dcpim())
+    messages = Messages.from_arrays([0, 4], [1, 5], 4096, start_ps=[0, 100_000_000])
+    one = 2 * 541_580
+    assert all_bounds(scenario, messages).bound_ps == 100_000_000 - 41_780 + one
+    assert all_bounds(scenario, messages, 30_000_000).bound_ps == 70_000_000 + one
+    assert all_bounds(scenario, messages, 5).bound_ps == 100_000_000 - 41_780 + one
 
 
 def test_a_run_that_is_given_up_names_flows_and_not_pacing(answer: dict[str, Any]) -> None:

@@ -48,18 +48,22 @@ class Bounds:
     least_cct_ps: int
 
 
-def all_bounds(scenario: Scenario, messages: Messages) -> Bounds:
-    """Return every bound that a run is held against."""
+def all_bounds(scenario: Scenario, messages: Messages, first_start_ps: int = 0) -> Bounds:
+    """Return every bound that a run is held against.
+
+    `first_start_ps`: when its first frame started, from which completion times count. It matters only where that is
+    later than the workload and the jitter let hosts start: hosts that have to be matched first (dcPIM) may begin late.
+    """
     scenario = with_load(scenario, messages)
     flows = _Flows(scenario, messages)
     if flows.is_permutation():
         bound = _permutation_ps(flows)
         least = bound - flows.paths[0].hops[0].gap_ps
     else:
-        bound = least = _naive_ps(flows, np.zeros(len(messages), np.int64))
+        bound = least = _naive_ps(flows, np.zeros(len(messages), np.int64), first_start_ps)
     wait = sim_wait_ps(scenario, messages.src, messages.dst, flows.packets)
     if wait.any():
-        least = _naive_ps(flows, wait)
+        least = _naive_ps(flows, wait, first_start_ps)
     if splits_bytes(scenario):
         least = int(frameless_fct_ps(scenario, messages.src, messages.dst, messages.bytes).max(initial=0))
     return Bounds(flows.ideal, flows.unloaded, bound, least)
@@ -224,7 +228,7 @@ def _permutation_ps(flows: _Flows) -> int:
     return last_data + link.gap_ps + path.time_ps(ack)
 
 
-def _naive_ps(flows: _Flows, wait: Times) -> int:
+def _naive_ps(flows: _Flows, wait: Times, first_start_ps: int) -> int:
     """Return the naive bound; `wait`: of each flow, from its start to its first data frame's."""
     messages = flows.messages
     if not len(messages):
@@ -235,7 +239,7 @@ def _naive_ps(flows: _Flows, wait: Times) -> int:
     waiting[messages.dep_message] = waiting[messages.target_message] = True
     jittered = flows.scenario.transport.start_jitter == "uniform"
     jitter = flows.paths[0].interval_ps(int(flows.scenario.frame.data_bytes)) if jittered else 0
-    clock = int(messages.start_ps[~waiting].min()) + jitter
+    clock = max(int(messages.start_ps[~waiting].min()) + jitter, first_start_ps)
     release = np.maximum(messages.start_ps.astype(np.int64) - clock, 0)
     signal = min(hop.latency_ps for hop in links)
     alone = wait + flows.ideal

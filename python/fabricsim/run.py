@@ -138,7 +138,8 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
         raise _refusal(str(error)) from None
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 
-    limits = bounds.all_bounds(loaded, messages)
+    first_start = int(output["flows"]["started_at_ps"].min(initial=tables.NEVER_PS))
+    limits = bounds.all_bounds(loaded, messages, 0 if first_start == tables.NEVER_PS else first_start)
     totals: dict[str, Any] = {
         "status": output["status"],
         **output["totals"],
