@@ -13,6 +13,7 @@ from fabricsim.errors import BoundViolationError, ScenarioError, UnfinishedError
 from fabricsim.results import Results
 from fabricsim.run import simulate
 from fabricsim.scenario import LeafSpine, Measure, Paced, Run, Scenario
+from fabricsim.scenario.losses import Loss
 from fabricsim.workloads import Messages
 
 PAIR = Scenario(fabric=LeafSpine(radix=2), run=Run(seed=5))
@@ -146,6 +147,14 @@ def test_what_failures_swallow_is_counted_and_named(answer: dict[str, Any], wher
     assert "frames were lost, and paced hosts do not send lost packets again" in str(raised.value)
     named = {"dead_link": "link leaf-0 to spine-0 was down: 1 frames lost", "unroutable": "1 frames were lost where no"}
     assert named[where] in str(raised.value)
+
+
+def test_chance_is_named_where_links_lose_by_it(answer: dict[str, Any]) -> None:
+    lose_the_packet_at_the_leaf(answer)
+    answer["ports"]["dropped_data_count"][2], answer["ports"]["lost_data_count"][2] = 0, 1
+    lossy = PAIR.replace(fabric=LeafSpine(radix=2, losses=(Loss(packet="data", probability=0.5),)))
+    with pytest.raises(UnfinishedError, match="link leaf-0 to spine-0 was down or lost by chance: 1 frames lost"):
+        one_packet(lossy)
 
 
 def test_an_unfinished_run_is_returned_when_unchecked(answer: dict[str, Any]) -> None:

@@ -76,8 +76,9 @@ def _unfinished(results: Results) -> str:
     lines += [
         f"port {row['from']} to {row['to']} dropped {row['drops']} frames" for row in dropping.head(NAMED).to_dicts()
     ]
+    reason = "was down or lost by chance" if results.scenario.fabric.losses else "was down"
     lines += [
-        f"link {row['from']} to {row['to']} was down: {row['lost']} frames lost"
+        f"link {row['from']} to {row['to']} {reason}: {row['lost']} frames lost"
         for row in losing.head(NAMED).to_dicts()
     ]
     if unroutable:
