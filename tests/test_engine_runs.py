@@ -163,7 +163,6 @@ def test_a_cut_pair_is_named_with_the_links_that_cut_it() -> None:
         ("time_limit_ps", 0),
         ("frame.payload_bytes", 0),
         ("frame.payload_bytes", 2**20),
-        ("frame.header_bytes", 0),
         ("frame.ack_bytes", 0),
         ("port.buffer_bytes", 100),
         ("transport.load", 0.0),

@@ -170,8 +170,11 @@ fn write_ports<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyD
     ports.set_item("lost_control_count", collect(py, tallies().map(|tally| tally.lost[1])))?;
     for (place, name) in LANES.into_iter().enumerate().filter(|_| !output.lanes.is_empty()) {
         let lane = || output.lanes.iter().map(|lanes| lanes[place]);
-        ports.set_item(format!("{name}_frames_count"), collect(py, lane().map(|lane| lane.frames)))?;
-        ports.set_item(format!("dropped_{name}_count"), collect(py, lane().map(|lane| lane.drops)))?;
+        // Data has these columns in all ports.
+        if name != "data" {
+            ports.set_item(format!("{name}_frames_count"), collect(py, lane().map(|lane| lane.frames)))?;
+            ports.set_item(format!("dropped_{name}_count"), collect(py, lane().map(|lane| lane.drops)))?;
+        }
         ports.set_item(format!("max_waiting_{name}_packets"), collect(py, lane().map(|lane| lane.max_waiting)))?;
     }
     Ok(ports)
