@@ -4,10 +4,10 @@
 //! packet carries what its flow had left when it was handed to the NIC, in packets. Windows start at a BDP and grow as TCP's; timeouts are fixed and the only sign of a
 //! loss; each sets the window back to one packet, and the flow goes on from its first hole. After some timeouts in a row it sends probes instead, one a timeout.
 //! *Differs*: as in the public dcPIM simulator, there is one timeout a flow, which begins anew when its first hole is filled, and windows have a largest size. Every data packet is
-//! acknowledged by itself, and each ACK says besides where the first hole is, so that a lost ACK is made up for by the next. A window counts what has been sent
-//! since the last timeout and is not acknowledged; it grows with every ACK that tells of something new. A probe has no payload at all. What the
-//! host's own port drops counts as sent. *State*: a few numbers and two sets of packets a flow, and the timeouts that are running.
-//! *Cost*: an ACK a data packet, and what the port costs.
+//! acknowledged by itself, and each ACK says besides where the first hole is, so that a lost ACK is made up for by the next. What is acknowledged beyond the hole is not
+//! sent again; it opens and widens the window only when the hole is filled, as in TCP that heeds no duplicate ACKs. A probe has no payload at all. What the host's own
+//! port drops counts as sent. With back-pressure, which the paper has not, flows take turns at their host's port while it has room.
+//! *State*: a few numbers and two sets of packets a flow, and the timeouts that are running. *Cost*: an ACK a data packet, and what the port costs.
 
 mod source;
 mod timeouts;
