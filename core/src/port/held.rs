@@ -40,6 +40,12 @@ impl Port {
         self.held.as_ref().map_or(NEVER, |held| held.next_start(self.busy_until))
     }
 
+    /// Bytes that wait in a port that holds its packets back; the frame on the wire does not.
+    #[inline(always)]
+    pub fn waiting_bytes(&self) -> u64 {
+        self.held.as_ref().map_or(0, |held| held.discipline.waiting_bytes())
+    }
+
     /// Adds a packet to a port that a host works itself, start by start. A full buffer drops it, or others.
     #[inline(always)]
     pub fn add(&mut self, now: Ps, packet: Packet, dropped: &mut impl FnMut(Packet)) {
