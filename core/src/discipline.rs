@@ -10,6 +10,7 @@ use crate::packet::{Packet, Slot};
 use crate::units::{BytePace, Ps};
 pub use dcsim::{Dcsim, LANES, Lane, LaneTally};
 use pfabric::Pfabric;
+pub use strict_priority::PRIORITY_SHIFT;
 use strict_priority::StrictPriority;
 
 /// A way to hold packets back.
