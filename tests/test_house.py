@@ -133,6 +133,32 @@ def test_the_four_lists_of_balancers_agree() -> None:
     assert missing == {}
 
 
+def transport_lists() -> dict[str, set[str]]:
+    """The kinds of transport as each of the four places has them."""
+    from fabricsim import scenario
+
+    config = (CORE / "config" / "transport.rs").read_text()
+    enum = re.search(r"pub enum TransportConfig \{\n(.*?)^\}", config, flags=re.MULTILINE | re.DOTALL)
+    assert enum is not None
+    kinds = {name.lower() for name in re.findall(r"^    ([A-Z]\w*) \{", enum[1], flags=re.MULTILINE)}
+    implements = re.compile(r"^impl Transport for \w+ \{", flags=re.MULTILINE)
+    files = {path.stem for path in (CORE / "transport").glob("*.rs") if implements.search(path.read_text())}
+    page = (ROOT / "docs" / "explanation" / "transports.md").read_text()
+    return {
+        "core/src/transport/": files,
+        "core/src/config/transport.rs": kinds,
+        "python/fabricsim/scenario/transports/": set(scenario.TRANSPORTS),
+        "docs/explanation/transports.md": set(re.findall(r"^## `([a-z-]+)`", page, flags=re.MULTILINE)),
+    }
+
+
+def test_the_four_lists_of_transports_agree() -> None:
+    lists = transport_lists()
+    every = set().union(*lists.values())
+    missing = {place: sorted(every - kinds) for place, kinds in lists.items() if kinds != every}
+    assert missing == {}
+
+
 SOURCES = sorted(
     path.relative_to(ROOT)
     for folder, pattern in (
