@@ -88,8 +88,8 @@ CLAIMS = [
         where="section 4.1, Fig. 9e",
         paper="negligible impact",
         holds=loses_nothing,
-        why="at the last ports of hosts in several large collectives, with the whole fabric and exact clocks too: a Data "
-        "does not wait where its Sim did, so that Datas come closer together than their Sims passed",
+        why="at the last ports of hosts in several large collectives, also in the whole fabric and without drift: a "
+        "Data does not wait where its Sim did, so that Datas come closer together than their Sims passed",
     ),
 ]
 
