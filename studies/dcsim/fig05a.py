@@ -95,8 +95,8 @@ CLAIMS = [
         paper="faster in all but 0.5 BDP",
         holds=ahead("dcsim", RIVALS, (1.0, 2.0, 4.0)),
         tier="full",
-        why="at 1 BDP dcPIM and pHost send flows of 87 packets at once, while dcSim waits for RTT_max; beyond, the same "
-        "22 us are what it is behind dcPIM by",
+        why="at 1 BDP dcPIM and pHost send flows of 87 packets at once, while dcSim waits for RTT_max; beyond, "
+        "these 22 us put it behind dcPIM",
     ),
     Claim(
         says="it is from 1 BDP on, where dcPIM and pHost count flows of 87 packets as long",
