@@ -38,7 +38,7 @@ unexport PYTHONPATH PYTHONHOME CONDA_PREFIX
 RUST_SOURCES := $(shell find core bindings -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock rust-toolchain.toml
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint format docs bench instructions check clean
+.PHONY: help demo test lint format docs bench bench-transports instructions check clean
 
 help:
 	@echo 'make demo          build, compare six balancers on 432 hosts; table here, figure and page in $(OUT)/'
@@ -47,6 +47,7 @@ help:
 	@echo 'make format        let ruff and rustfmt rewrite the sources'
 	@echo 'make docs          the documentation as HTML in docs/_build/html'
 	@echo 'make bench         packet-hops per second and memory at 432 to 65,536 hosts (BENCH="--hosts 432" for a part)'
+	@echo 'make bench-transports  the same of the transports at 128 hosts'
 	@echo 'make instructions  callgrind instructions per packet-hop against benchmarks/instructions.json (needs valgrind)'
 	@echo 'make clean         remove .venv, target and what the commands above wrote'
 
@@ -74,6 +75,9 @@ docs: $(STAMPS)/docs $(STAMPS)/extension
 
 bench: $(STAMPS)/extension
 	$(BIN)/python benchmarks/speed.py $(BENCH)
+
+bench-transports: $(STAMPS)/extension
+	$(BIN)/python benchmarks/transports.py $(BENCH)
 
 instructions: $(STAMPS)/extension
 	$(BIN)/python benchmarks/instructions.py

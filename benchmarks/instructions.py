@@ -1,9 +1,9 @@
 """The gate on speed: instructions per packet-hop, counted by callgrind, against `benchmarks/instructions.json`.
 
 Wall time on a shared machine varies by 15 % and more; instruction counts repeat to parts per million with the same
-compiler. Each balancer is run twice, with N and with N/2 packets a message; the difference has no set-up in it. Fails
-when a balancer needs more than 3 % above the committed count. `--update` writes this checkout's counts; say why in the
-commit.
+compiler. Each balancer, under paced hosts, and each transport is run twice, with N and with N/2 packets a message; the
+difference has no set-up in it. Fails when a scheme needs more than 3 % above the committed count. `--update` writes
+this checkout's counts; say why in the commit.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ BALANCERS = (
     "ofan", "pofan", "drb", "ethereal", "rsq", "rps", "reps", "ar", "jsq", "choice", "drill", "conga", "dlb", "sglb",
     "simple-rr", "ecmp", "flowlet",
 )  # fmt: skip
+TRANSPORTS = ("dcsim", "pfabric", "phost", "dcpim")
 PACKETS = 64
 TOLERANCE_FRACTION = 0.03
 
@@ -36,7 +37,7 @@ def build_gate() -> Path:
     return target / "release" / "examples" / "gate"
 
 
-def count(gate: Path, balancer: str, packets: int) -> tuple[int, int]:
+def count(gate: Path, scheme: str, packets: int) -> tuple[int, int]:
     """(instructions, packet-hops) of one run under callgrind."""
     with tempfile.TemporaryDirectory() as folder:
         command = [
@@ -44,7 +45,7 @@ def count(gate: Path, balancer: str, packets: int) -> tuple[int, int]:
             "--tool=callgrind",
             f"--callgrind-out-file={folder}/out",
             str(gate),
-            balancer,
+            scheme,
             str(packets),
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -54,10 +55,10 @@ def count(gate: Path, balancer: str, packets: int) -> tuple[int, int]:
     return int(collected[1]), int(done.stdout)
 
 
-def per_packet_hop(gate: Path, balancer: str) -> float:
+def per_packet_hop(gate: Path, scheme: str) -> float:
     """Instructions per packet-hop without set-up."""
-    instructions, hops = count(gate, balancer, PACKETS)
-    half_instructions, half_hops = count(gate, balancer, PACKETS // 2)
+    instructions, hops = count(gate, scheme, PACKETS)
+    half_instructions, half_hops = count(gate, scheme, PACKETS // 2)
     return (instructions - half_instructions) / (hops - half_hops)
 
 
@@ -66,17 +67,15 @@ def compiler() -> str:
 
 
 def judge(measured: dict[str, float], committed: dict[str, float]) -> list[str]:
-    """Name the balancers that need too many instructions, or that have no committed count."""
+    """Name the schemes that need too many instructions, or that have no committed count."""
     faults = []
-    for balancer, value in measured.items():
-        limit = committed.get(balancer)
+    for scheme, value in measured.items():
+        limit = committed.get(scheme)
         if limit is None:
-            faults.append(f"{balancer}: no committed count; run with --update")
+            faults.append(f"{scheme}: no committed count; run with --update")
         elif value > limit * (1 + TOLERANCE_FRACTION):
             excess = value / limit - 1
-            faults.append(
-                f"{balancer}: {value:.2f} is {excess:.1%} above {limit:.2f}, allowed {TOLERANCE_FRACTION:.0%}"
-            )
+            faults.append(f"{scheme}: {value:.2f} is {excess:.1%} above {limit:.2f}, allowed {TOLERANCE_FRACTION:.0%}")
     return faults
 
 
@@ -87,15 +86,15 @@ def main() -> None:
     if not shutil.which("valgrind"):
         sys.exit("valgrind is missing: it counts the instructions (Debian, Ubuntu: apt-get install valgrind)")
     gate = build_gate()
-    measured = {balancer: round(per_packet_hop(gate, balancer), 2) for balancer in BALANCERS}
+    measured = {scheme: round(per_packet_hop(gate, scheme), 2) for scheme in BALANCERS + TRANSPORTS}
     record = {"compiler": compiler(), "instructions_per_packet_hop": measured}
     if options.update:
         COMMITTED.write_text(json.dumps(record, indent=1) + "\n")
         print(f"written to {COMMITTED}: {measured}")
         return
     committed = json.loads(COMMITTED.read_text())
-    for balancer, value in measured.items():
-        print(f"{balancer}: {value:.2f} instructions per packet-hop")
+    for scheme, value in measured.items():
+        print(f"{scheme}: {value:.2f} instructions per packet-hop")
     faults = judge(measured, committed["instructions_per_packet_hop"])
     if faults and record["compiler"] != committed["compiler"]:
         faults.append(

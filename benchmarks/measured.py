@@ -28,6 +28,9 @@ def measured() -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, Any]] = {kind: {} for kind in BALANCERS}
     counts = json.loads(INSTRUCTIONS.read_text())["instructions_per_packet_hop"]
     for kind, count in counts.items():
+        # Transports are counted too, and are no balancers.
+        if kind not in found:
+            continue
         found[kind]["instructions_per_packet_hop"] = count
     runs = pl.read_csv(FIG04).filter(pl.col("acks") == "per-packet", pl.col("message_bytes") >= FITTED_FROM_BYTES)
     for text in runs["balancer"].unique(maintain_order=True):

@@ -29,15 +29,9 @@ THREADED_FROM_HOSTS = 8_192
 IDLE_LOAD = 0.5
 
 
-def run_case(hosts: int, balancer: str, threads: int, message: str) -> dict[str, Any]:
+def run_json(preset: str, settings: dict[str, Any]) -> dict[str, Any]:
     """One run in a process of its own; the JSON object that `fabricsim run --json` prints."""
-    settings = {
-        "fabric.radix": RADIX_OF_HOSTS[hosts],
-        "workload.message": message,
-        "balancer.kind": balancer,
-        "run.threads": threads,
-    }
-    command = [str(Path(sys.executable).with_name("fabricsim")), "run", "--preset", "ofan-paper", "--json"]
+    command = [str(Path(sys.executable).with_name("fabricsim")), "run", "--preset", preset, "--json"]
     for name, value in settings.items():
         command += ["--set", f"{name}={value}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -47,16 +41,12 @@ def run_case(hosts: int, balancer: str, threads: int, message: str) -> dict[str,
     return summary
 
 
-def measure(hosts: int, balancer: str, threads: int, message: str, repeat: int) -> dict[str, Any]:
-    """Give the fastest of `repeat` runs, as one row."""
-    runs = [run_case(hosts, balancer, threads, message) for _ in range(repeat)]
-    best = min(runs, key=lambda run: float(run["wall_s"]))
-    hops = int(best["packet_hops_count"])
+def fastest(preset: str, settings: dict[str, Any], repeat: int) -> dict[str, Any]:
+    """Return the fastest of `repeat` runs, with its speed."""
+    best = min((run_json(preset, settings) for _ in range(repeat)), key=lambda run: float(run["wall_s"]))
+    hops, threads = int(best["packet_hops_count"]), int(settings["run.threads"])
     return {
-        "hosts": hosts,
-        "balancer": balancer,
         "threads": threads,
-        "message": message,
         "packet_hops_count": hops,
         "wall_s": best["wall_s"],
         "cpu_s": best["cpu_s"],
@@ -65,6 +55,27 @@ def measure(hosts: int, balancer: str, threads: int, message: str, repeat: int) 
         "peak_rss_mb": best["peak_rss_mb"],
         "result_hash": best["result_hash"],
     }
+
+
+def machine() -> dict[str, Any]:
+    """Return what the figures were taken on."""
+    return {
+        "load_before": os.getloadavg()[0],
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+    }
+
+
+def measure(hosts: int, balancer: str, threads: int, message: str, repeat: int) -> dict[str, Any]:
+    """Give the fastest of `repeat` runs of a permutation, as one row."""
+    settings = {
+        "fabric.radix": RADIX_OF_HOSTS[hosts],
+        "workload.message": message,
+        "balancer.kind": balancer,
+        "run.threads": threads,
+    }
+    return {"hosts": hosts, "balancer": balancer, "message": message, **fastest("ofan-paper", settings, repeat)}
 
 
 def add_speed_up(row: dict[str, Any], single: dict[str, Any]) -> None:
@@ -128,11 +139,22 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+def write(out: Path, before: dict[str, Any], rows: list[dict[str, Any]], console: Console) -> None:
+    """Write the rows, and say if the machine had other work."""
+    if before["load_before"] > IDLE_LOAD:
+        console.print(
+            f"The machine was busy before the first case (load {before['load_before']:.1f}): it can do better."
+        )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps({"machine": before, "rows": rows}, indent=1) + "\n")
+    console.print(f"written to {out}")
+
+
 def main() -> None:
     options = parse()
     # The table is 90 columns wide, also where there is no terminal.
     console = Console() if sys.stdout.isatty() else Console(width=100)
-    load = os.getloadavg()[0]
+    before = machine()
     rows = []
     for hosts in options.hosts:
         for balancer in options.balancers:
@@ -146,17 +168,7 @@ def main() -> None:
                     add_speed_up(row, single)
                 rows.append(row)
     console.print(render(rows))
-    if load > IDLE_LOAD:
-        console.print(f"The machine was busy before the first case (load {load:.1f}): it can do better than this.")
-    machine = {
-        "load_before": load,
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "system": platform.platform(),
-    }
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps({"machine": machine, "rows": rows}, indent=1) + "\n")
-    console.print(f"written to {options.out}")
+    write(options.out, before, rows, console)
 
 
 if __name__ == "__main__":
