@@ -11,6 +11,7 @@
 //! *State*: numbers a flow, what has been sent and has come out of order, tokens out (a window a flow), a few channels a host.
 //! *Cost*: a token a data packet of a long flow; a request a sender with unmet demand, a round.
 
+mod clocks;
 mod matching;
 mod pass;
 mod receiver;

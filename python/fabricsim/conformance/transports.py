@@ -88,11 +88,12 @@ def incast(lab: Lab) -> str:
 def link_events(lab: Lab) -> str:
     """Kill an uplink and a link to a core with all that is in them, and repair them later."""
     _needs_recovery(lab)
-    links = (("edge-0", "agg-0"), ("agg-2", "core-1"))
+    # One early, one when transports that ask first are sending too.
+    dies_at = {("edge-0", "agg-0"): "3us", ("agg-2", "core-1"): "20us"}
     events = tuple(
         LinkEvent(at=Duration(at), link=link, state=state)  # type: ignore[arg-type]
-        for link in links
-        for at, state in (("3us", "down"), ("80us", "up"))
+        for link, down_at in dies_at.items()
+        for at, state in ((down_at, "down"), ("80us", "up"))
     )
     fabric = FatTree(radix=4, link_events=events, reconvergence_delay=Duration("2us"))
     results = lab.run(fabric, packets=200)

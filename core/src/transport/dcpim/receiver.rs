@@ -1,5 +1,6 @@
 //! Where flows end: whom the host asks for channels, round after round, and when it sends which token over those that it has.
 
+use super::clocks::Clocks;
 use super::matching::{Calendar, Channels, Offer, Terms};
 use super::pass::Pass;
 use crate::hash::FastMap;
@@ -48,17 +49,6 @@ pub(super) struct Granted {
     pub(super) is_again: bool,
 }
 
-/// Channels that are held of a sender, and when the next token is due over them.
-#[derive(Clone, Copy, Debug)]
-struct Clock {
-    pair: u32,
-    channels: u32,
-    is_early: bool,
-    /// No flow could have a token.
-    is_waiting: bool,
-    next_at: Ps,
-}
-
 /// What a host receives, by whom it comes from.
 #[derive(Debug)]
 pub(super) struct Receiver {
@@ -74,8 +64,7 @@ pub(super) struct Receiver {
     /// Senders with unfinished flows.
     active: Vec<u32>,
     /// Channels of the data phase, and early ones.
-    clocks: Vec<Clock>,
-    next_token_at: Ps,
+    clocks: Clocks,
     /// Channels of the next data phase.
     matched: Vec<(u32, u32)>,
     next_round_at: Ps,
@@ -99,8 +88,7 @@ impl Receiver {
             pair_of,
             passes: vec![None; flows.len()],
             active: Vec::new(),
-            clocks: Vec::new(),
-            next_token_at: NEVER,
+            clocks: Clocks::new(),
             matched: Vec::new(),
             next_round_at: NEVER,
         }
@@ -115,7 +103,7 @@ impl Receiver {
     /// When the next token is due.
     #[inline(always)]
     pub(super) fn next_token_at(&self) -> Ps {
-        self.next_token_at
+        self.clocks.next_at()
     }
 
     /// A packet of a flow has come, or word of it; whether it is the first that is heard of it.
@@ -142,7 +130,7 @@ impl Receiver {
             self.active.push(pair);
         }
         flows.push(own as u32);
-        self.wake(pair, now);
+        self.clocks.wake(pair, now);
         self.mind_next_round(now);
     }
 
@@ -152,7 +140,7 @@ impl Receiver {
         if let Some(pass) = &mut self.passes[own] {
             pass.note_arrival(psn);
         }
-        self.wake(self.pair_of[own], now);
+        self.clocks.wake(self.pair_of[own], now);
     }
 
     /// All of a flow has come.
@@ -184,14 +172,9 @@ impl Receiver {
         for (_, held) in self.matched.iter_mut().filter(|(of, _)| *of == pair && epoch == self.channels.epoch()) {
             *held = held.saturating_sub(channels);
         }
-        let is_present = epoch + 1 == self.channels.epoch();
-        for clock in self.clocks.iter_mut().filter(|clock| clock.pair == pair) {
-            let less = if clock.is_early { early } else { u32::from(is_present) * channels };
-            clock.channels = clock.channels.saturating_sub(less);
-        }
-        self.clocks.retain(|clock| clock.channels > 0);
         self.matched.retain(|&(_, held)| held > 0);
-        self.mind_clocks();
+        let held = if epoch + 1 == self.channels.epoch() { channels } else { 0 };
+        self.clocks.give_back(pair, held, early);
     }
 
     /// A round begins, which is [`Receiver::next_round_at`]: what was granted in the last is accepted, and what is still wanted is requested. Returns the channels that
@@ -204,11 +187,8 @@ impl Receiver {
         }
         let mut begun = 0;
         if calendar.is_first(round) {
-            self.clocks.clear();
-            for (pair, channels) in self.matched.drain(..) {
-                begun += u64::from(channels);
-                self.clocks.push(Clock { pair, channels, is_early: false, is_waiting: false, next_at: now });
-            }
+            begun = self.matched.iter().map(|&(_, channels)| u64::from(channels)).sum();
+            self.clocks.begin_phase(self.matched.drain(..), now);
         }
         self.channels.advance(calendar.epoch_of(round));
         self.request(round, now, flows, receive, say);
@@ -216,7 +196,6 @@ impl Receiver {
         if !(self.active.is_empty() && self.clocks.is_empty() && self.matched.is_empty()) {
             self.mind_next_round(now);
         }
-        self.mind_clocks();
         begun
     }
 
@@ -231,11 +210,7 @@ impl Receiver {
                 Some((_, held)) => *held += channels,
                 None => self.matched.push((pair, channels)),
             }
-            match self.clocks.iter_mut().find(|clock| clock.pair == pair && clock.is_early) {
-                _ if early == 0 => {}
-                Some(clock) => (clock.channels, clock.next_at) = (clock.channels + early, now),
-                None => self.clocks.push(Clock { pair, channels: early, is_early: true, is_waiting: false, next_at: now }),
-            }
+            self.clocks.add_early(pair, early, now);
             let terms = Terms { channels, round, is_returned: false };
             say.push(Message { kind: Kind::Accept, flow, terms, number: early });
         }
@@ -265,14 +240,14 @@ impl Receiver {
 
     /// Channels of a sender, in this data phase and the next.
     fn held_of(&self, pair: u32) -> u32 {
-        let now: u32 = self.clocks.iter().filter(|clock| clock.pair == pair && !clock.is_early).map(|clock| clock.channels).sum();
-        now + self.matched.iter().filter(|(of, _)| *of == pair).map(|(_, channels)| channels).sum::<u32>()
+        let matched = self.matched.iter().filter(|(of, _)| *of == pair).map(|(_, channels)| channels);
+        self.clocks.held_of(pair) + matched.sum::<u32>()
     }
 
     /// The next token that is due by `now`, if there is a flow for it: of the sender's flows, the one with the least remaining.
     pub(super) fn token(&mut self, now: Ps, flows: &Flows, receive: &[ReceiveFlow]) -> Option<Granted> {
         let Pace { channels, window, patience, frame, .. } = self.pace;
-        let clock = self.clocks.iter_mut().find(|clock| clock.next_at <= now)?;
+        let (place, clock) = self.clocks.due(now)?;
         let window = (u64::from(window) * u64::from(clock.channels)).div_ceil(channels.into()) as usize;
         let (mut wake_at, mut best) = (NEVER, None);
         for &flow in &self.pairs[clock.pair as usize] {
@@ -286,27 +261,12 @@ impl Receiver {
                 best = Some((left, flow));
             }
         }
-        clock.is_waiting = best.is_none();
-        clock.next_at = if best.is_some() { now + frame * u64::from(channels) / u64::from(clock.channels) } else { wake_at };
-        let is_early = clock.is_early;
-        self.mind_clocks();
+        let interval = frame * u64::from(channels) / u64::from(clock.channels);
+        self.clocks.set(place, if best.is_some() { now + interval } else { wake_at }, best.is_none());
         let (_, flow) = best?;
         let pass = self.passes[flow as usize].as_mut()?;
         let (psn, is_again) = pass.grant(&flows.arrived[flow as usize].set, receive[flow as usize].packets, patience, now);
-        Some(Granted { flow, psn, is_early, is_again })
-    }
-
-    /// Something has changed for the flows of a sender: clocks that wait look again.
-    #[inline(always)]
-    fn wake(&mut self, pair: u32, now: Ps) {
-        for clock in self.clocks.iter_mut().filter(|clock| clock.pair == pair && clock.is_waiting) {
-            clock.next_at = now;
-            self.next_token_at = self.next_token_at.min(now);
-        }
-    }
-
-    fn mind_clocks(&mut self) {
-        self.next_token_at = self.clocks.iter().map(|clock| clock.next_at).min().unwrap_or(NEVER);
+        Some(Granted { flow, psn, is_early: clock.is_early, is_again })
     }
 
     fn mind_next_round(&mut self, now: Ps) {
