@@ -234,3 +234,6 @@ impl Transport for Phost {
         &self.flows.counts
     }
 }
+
+#[cfg(test)]
+mod tests;
