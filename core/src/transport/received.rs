@@ -34,6 +34,21 @@ impl Received {
         self.words.get(place as usize / 64).is_some_and(|word| word >> (place % 64) & 1 == 1)
     }
 
+    /// The smallest number from `from` on that is not in.
+    pub(super) fn next_missing(&self, from: u32) -> u32 {
+        let base = self.below / 64 * 64;
+        let mut place = from.max(self.below) - base;
+        while let Some(&word) = self.words.get(place as usize / 64) {
+            let bit = place % 64;
+            let run = (!(word >> bit)).trailing_zeros().min(64 - bit);
+            place += run;
+            if bit + run < 64 {
+                break;
+            }
+        }
+        base + place
+    }
+
     /// Puts a number in; whether it was not there.
     #[inline(always)]
     pub(super) fn insert(&mut self, psn: u32) -> bool {
@@ -92,6 +107,8 @@ mod tests {
             let below = (0..).find(|psn| !wanted.contains(psn)).unwrap();
             assert_eq!((received.below(), received.count()), (below, wanted.len() as u32));
             assert_eq!(received.contains(psn + 3), wanted.contains(&(psn + 3)));
+            let missing = (psn + 3..).find(|psn| !wanted.contains(psn)).unwrap();
+            assert_eq!(received.next_missing(psn + 3), missing);
         }
         received.insert_below(10_000);
         assert_eq!((received.below(), received.count()), (10_000, 10_000));

@@ -29,7 +29,8 @@ class Phost(TransportPart):
     summary: ClassVar[str] = "Receivers give each packet a token, at their own rate; short flows start without."
     source: ClassVar[str] = "Gao et al. (pHost), CoNEXT 2015; windows and timeouts as in the dcPIM simulator"
     differs: ClassVar[str] = (
-        "priorities of data are two, for flows of up to `free_tokens` packets and longer ones; RTSs and final ACKs "
+        "priorities of data are two, for flows of up to `free_tokens` packets and longer ones; tokens of short flows "
+        "expire together; of flows with as much left, the one without a token for longest is next; RTSs and final ACKs "
         "that are lost are sent again after `retry`"
     )
     discipline: ClassVar[Discipline] = "strict-priority"
@@ -37,7 +38,8 @@ class Phost(TransportPart):
     kind: Literal["phost"] = "phost"
     free_tokens: Threshold = Field(
         default="auto",
-        description="Packets of the longest flow that counts as short: it is sent at once and at a higher priority. "
+        description="Packets of the longest flow that counts as short: it has a token for each packet from the start, "
+        "and a higher priority. "
         "auto: 1 BDP, which is 87 packets in the setting of dcSim; without the switches' latency it would be less, "
         "and flows of 87 long.",
     )
