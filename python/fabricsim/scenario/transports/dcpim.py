@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from fabricsim.errors import ScenarioError
 from fabricsim.scenario.derived import Derived
 from fabricsim.scenario.ranges import Real, Whole
 from fabricsim.scenario.transports.scheme import (
@@ -31,7 +32,7 @@ class Dcpim(TransportPart):
     summary: ClassVar[str] = "Senders and receivers are matched in rounds for each epoch; short flows start without."
     source: ClassVar[str] = "Cai et al. (dcPIM), SIGCOMM 2022; windows and priorities as in the dcPIM simulator"
     differs: ClassVar[str] = (
-        "what short flows lose is sent again by matching; control packets that are lost are sent again after `retry`"
+        "what short flows lose is sent again by matching; an unanswered announcement is repeated after `retry`"
     )
     discipline: ClassVar[Discipline] = "strict-priority"
 
@@ -76,7 +77,14 @@ class Dcpim(TransportPart):
         }
 
     def lowered(self, here: Derived) -> dict[str, Any]:
-        """Return the scheme as the core reads it."""
+        """Return the scheme as the core reads it.
+
+        Raises `ScenarioError` for a round in which the farthest hosts cannot hear of each other: they would never be
+        matched.
+        """
         fields = super().lowered(here)
         fields["round_ps"] = round(fields.pop("beta") * fields.pop("control_rtt_ps"))
+        if fields["round_ps"] < here.control_rtt_ps:
+            least = Duration(here.control_rtt_ps)
+            raise ScenarioError("transport.control_rtt", self.control_rtt, f"at least {least} with beta, or auto")
         return fields
