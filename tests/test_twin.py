@@ -7,11 +7,9 @@ flows' columns, the ports' columns with their queue integrals, and the packets t
 
 from __future__ import annotations
 
-import json
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 import twin
 from door import AS_IT_STARTS, configure, fat_tree, link
@@ -19,8 +17,8 @@ from door import messages as columns_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from twin.catalogue import SCHEMES
-from twin.draws import COLUMNS, HOST_SIDE, draw_config, draw_messages
-from twin.tree import Tree
+from twin.compare import compare
+from twin.draws import HOST_SIDE, draw_config, draw_messages
 
 from fabricsim import scenario
 
@@ -32,35 +30,6 @@ def compare_drawn(draw: random.Random) -> None:
     compare(config, draw_messages(draw, config))
 
 
-def compare(config: dict[str, Any], drawn: dict[str, list[int]]) -> twin.Outcome | None:
-    """Run both on one scenario; None when hosts are cut off and the engine has rightly refused."""
-    from fabricsim import _core
-
-    messages = {name: np.array(values, dtype=COLUMNS[name]) for name, values in drawn.items()}
-    hosts = Tree(config["fabric"]).hosts
-    pairs = [(hosts[src], hosts[dst]) for src, dst in zip(drawn["src"], drawn["dst"], strict=True)]
-    if not all(src.can_reach(dst) and dst.can_reach(src) for src, dst in pairs):
-        with pytest.raises(ValueError, match="down: "):
-            _core.run(json.dumps(config), messages, None)
-        return None
-    wanted = twin.run(config, drawn)
-    got: Any = _core.run(json.dumps(config), messages, None)
-    assert got["status"] == wanted.status
-    trace = list(zip(*(got["trace"][name].tolist() for name in ("at_ps", "link", "flow", "psn", "kind")), strict=True))
-    first_apart = next((pair for pair in zip(trace, wanted.trace, strict=False) if pair[0] != pair[1]), None)
-    assert first_apart is None, "first reception apart (engine, twin): (at, link, row, psn, kind)"
-    assert len(trace) == len(wanted.trace) == got["totals"]["packet_hops_count"]
-    for name, column in wanted.flows.items():
-        assert got["flows"][name].tolist() == column, f"flows.{name}"
-    for name, column in wanted.ports.items():
-        is_measured = config["measure"]["queues"] or "queue" not in name
-        # The door has the integral of the queue in floating point.
-        values = [float(value) for value in column] if name == "queue_byte_ps" else column
-        assert got["ports"][name].tolist() == (values if is_measured else [0] * len(column)), f"ports.{name}"
-    assert {name: got["totals"][name] for name in wanted.totals} == wanted.totals
-    return wanted
-
-
 def test_large_frames_at_an_odd_rate_take_their_time_to_the_nearest_picosecond() -> None:
     """182,410 B at 350 Gb/s: 4,169,371.43 ps; a byte's time with 16 bits after the point would make it 4,169,372."""
     config = draw_config(random.Random(0))
@@ -68,11 +37,9 @@ def test_large_frames_at_an_odd_rate_take_their_time_to_the_nearest_picosecond()
     config["fabric"] = {"kind": "leaf-spine", "leaves": 2, "hosts_per_leaf": 1, "spines": 1, "host_link": link}
     config["fabric"] |= {"leaf_spine_link": link, **AS_IT_STARTS}
     config["frame"] |= {"payload_bytes": 182_348, "header_bytes": 62, "ack_bytes": 64, "last_frame": "full"}
-    config["port"] = {"buffer_bytes": None, "ecn_threshold_bytes": None}
+    config["port"] |= {"buffer_bytes": None, "ecn_threshold_bytes": None}
     config["transport"] = {"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "none"}
-    wanted = compare(
-        config, {**{name: [] for name in COLUMNS}, "src": [0], "dst": [1], "bytes": [1], "start_ps": [0], "rank": [0]}
-    )
+    wanted = compare(config, listed(columns_of([0], [1], 1)))
     assert wanted is not None
     assert wanted.flows["last_delivered_at_ps"] == [4 * (4_169_371 + 500_000)]
 

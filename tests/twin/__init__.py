@@ -6,11 +6,14 @@ Python that can be checked by reading. Of the core it takes conventions only: ho
 and which random stream is drawn when, so that both must give the same event trace.
 
 Files: `streams` random numbers, `tree` nodes, links, paths and routing, `workload` flows, `events` what comes first at
-one instant, `ports`, `hosts`, `simulation` a run. Load balancers: `schemes` what all are told and those that look at
-nothing, `queues`, `quality`, `conga`, `spraying`, `rotation`, and `catalogue` all of them by name.
+one instant, `ports`, `hosts`, `simulation` a run. dcSim: `arbiter` its ports, `dcsim` and `dcsim_destination` its
+hosts, `turns` whose turn it is. Load balancers: `schemes` what all are told and those that look at nothing, `queues`,
+`quality`, `conga`, `spraying`, `rotation`, and `catalogue` all of them by name. `draws*` draw random scenarios, and
+`compare` runs engine and twin on one.
 """
 
+from twin.dcsim import COUNTS as DCSIM_COUNTS
 from twin.simulation import run
 from twin.workload import Outcome
 
-__all__ = ["Outcome", "run"]
+__all__ = ["DCSIM_COUNTS", "Outcome", "run"]

@@ -6,71 +6,17 @@ import random
 from typing import Any
 
 import numpy as np
-from door import AS_IT_STARTS
 
 from twin.catalogue import SCHEMES
+from twin.draws_fabric import draw_fabric
 from twin.tree import Tree
 
-RATES_GBPS = (100, 200, 300, 350, 400, 700, 800, 1600)
-LATENCIES_PS = (13_007, 100_000, 500_000, 500_000, 2_000_000, 20_000_000)
 COLUMNS = {
-    **dict.fromkeys(("src", "dst", "rank", "dep_message", "dep_on", "trigger_count"), np.uint32),
+    **dict.fromkeys(("src", "dst", "rank", "collective", "dep_message", "dep_on", "trigger_count"), np.uint32),
     **dict.fromkeys(("fire_trigger", "fire_message", "target_trigger", "target_message"), np.uint32),
     **dict.fromkeys(("bytes", "start_ps"), np.uint64),
     **dict.fromkeys(("dep_event", "fire_event"), np.uint8),
 }
-
-
-def draw_fabric(draw: random.Random) -> dict[str, Any]:
-    mixed = draw.random() < 0.5
-
-    def link() -> dict[str, int]:
-        if not mixed:
-            return {"rate_bps": 800_000_000_000, "latency_ps": 500_000}
-        return {"rate_bps": draw.choice(RATES_GBPS) * 10**9, "latency_ps": draw.choice(LATENCIES_PS)}
-
-    def up_to(most: int) -> int:
-        return draw.randint(1, most)
-
-    fabric: dict[str, Any] = {"host_link": link(), **AS_IT_STARTS}
-    if draw.random() < 0.3:
-        fabric |= {"kind": "leaf-spine", "leaves": up_to(5), "hosts_per_leaf": up_to(4), "spines": up_to(7)}
-        fabric["leaf_spine_link"] = link()
-        fabric["leaves"] += fabric["leaves"] * fabric["hosts_per_leaf"] < 2
-    else:
-        w = draw.choice((1, 2, 2, 3, 3))
-        shape = (2 * w, w, w, w, w) if draw.random() < 0.6 else (up_to(4) + 1, up_to(3), up_to(3), up_to(6), up_to(3))
-        names = ("pods", "edges_per_pod", "hosts_per_edge", "aggs_per_pod", "cores_per_agg")
-        fabric |= {"kind": "fat-tree", **dict(zip(names, shape, strict=True))}
-        fabric |= {"edge_agg_link": link(), "agg_core_link": link()}
-    cables = [(a.source, a.target) for a in Tree(fabric).links if a.source.tier < a.target.tier]
-    tiers = ("host", "leaf", "", "spine") if fabric["kind"] == "leaf-spine" else ("host", "edge", "agg", "core")
-    named = [[f"{tiers[node.tier]}-{node.index}" for node in ends] for ends in cables]
-    inner = [ends for ends in named if not ends[0].startswith("host")]
-    if draw.random() < 0.4:
-        fabric["links_down"] = draw.sample(inner, min(len(inner) // 4, draw.randint(0, 5)))
-        slow = draw.sample(named, min(len(named), draw.randint(0, 3)))
-        fabric["links_degraded"] = [{"link": ends, "rate_bps": draw.choice((50, 100, 300)) * 10**9} for ends in slow]
-    if draw.random() < 0.35:
-        fabric["link_events"] = draw_link_events(draw, inner, fabric["links_down"])
-        fabric["reconvergence_delay_ps"] = draw.choice((0, 1, 300_000, 1_000_000, 5_000_000, 10**9))
-    return fabric
-
-
-def draw_link_events(draw: random.Random, cables: list[list[str]], down: list[list[str]]) -> list[dict[str, Any]]:
-    """Some links go down and come up by turns; of some moments one may guess that frames leave just then."""
-    events = []
-    for cable in draw.sample(cables, min(len(cables), draw.randint(1, 4))):
-        most = draw.choice((200_000, 3_000_000, 3_000_000, 30_000_000))
-        moments = {
-            draw.choice((0, 41_780 * draw.randint(0, 80), draw.randint(0, most))) for _ in range(draw.randint(1, 3))
-        }
-        is_up = cable not in down
-        for at in sorted(moments):
-            is_up = not is_up
-            events.append({"at_ps": at, "link": cable, "state": "up" if is_up else "down"})
-    draw.shuffle(events)
-    return events
 
 
 HOST_SIDE = ("rps", "reps", "drb", "ethereal")
@@ -122,6 +68,10 @@ def draw_balancer(draw: random.Random, kind: str, frame: int) -> dict[str, Any]:
         "ofan": rotation,
         "pofan": {**rotation, "ports_per_pipe": draw.randint(1, 4)},
     }
+    if kind == "simple-rr":
+        parameters[kind] |= {"pointers": one_of(("per-switch", "per-ingress"))}
+    if kind == "rps":
+        parameters[kind] |= {"salts": one_of(("per-switch", "shared"))}
     return {"kind": kind, **parameters.get(kind, {})}
 
 
@@ -171,6 +121,7 @@ def draw_config(draw: random.Random) -> dict[str, Any]:
         "port": {
             "buffer_bytes": draw.choice((None, None, None, full, 3 * full, 5 * full + 17)),
             "ecn_threshold_bytes": draw.choice((None, 0, full, 2 * full + 1)),
+            "discipline": {"kind": "fifo"},
         },
         "balancer": balancer,
         "deployments": draw_deployments(draw, fabric, balancer["kind"], full) if draw.random() < 0.25 else [],
@@ -180,7 +131,7 @@ def draw_config(draw: random.Random) -> dict[str, Any]:
             "acks": draw.choice(("per-packet", "per-packet", "off")),
             "start_jitter": draw.choice(("uniform", "none")),
         },
-        "measure": {"queues": draw.random() < 0.8, "trace": True},
+        "measure": {"queues": draw.random() < 0.8, "trace": True, "interval_ps": None, "watched_port": None},
     }
 
 
@@ -208,6 +159,7 @@ def draw_messages(draw: random.Random, config: dict[str, Any]) -> dict[str, list
             messages["bytes"].append(draw.choice((0, 1, payload, payload * 3, draw.randint(0, 12 * payload))))
             messages["start_ps"].append(draw.choice((0, 0, 7, draw.randint(0, 10**6), draw.randint(0, latest))))
         messages["rank"].append(draw.randint(0, 2))
+        messages["collective"].append(0)
     last_event = 0 if config["transport"]["acks"] == "off" else 1
 
     def row() -> int:

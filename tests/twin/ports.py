@@ -42,7 +42,8 @@ class Port:
     def has_room(self, packet: Packet) -> bool:
         return self.buffer is None or self.queued_bytes + packet.size <= self.buffer
 
-    def put(self, packet: Packet) -> None:
+    def put(self, packet: Packet) -> list[Packet]:
+        """What is lost at once."""
         if not self.link.works:
             self.tally[f"lost_{packet.name}_count"] += 1
         elif not self.has_room(packet):
@@ -52,6 +53,8 @@ class Port:
             self.waiting.append(packet)
             if self.is_free:
                 self.serve()
+            return []
+        return [packet]
 
     def serve(self) -> None:
         packet = self.waiting.popleft()
@@ -80,6 +83,9 @@ class Port:
             self.serve()
         else:
             self.when_free()
+
+    def cut(self) -> None:
+        """The run is over. What has not left is not counted anyway."""
 
     def fail(self) -> None:
         """The link has gone down: what has not left is lost."""

@@ -85,11 +85,12 @@ class Ecmp(Scheme):
 
     def pick(self, decision: Decision) -> int:
         packet, valid = decision.packet, decision.valid
-        # A flow's number is the receiving host's: of the message for ACKs, of its place among receptions for data.
-        flow = packet.flow.number if packet.kind else packet.flow.receive_number
+        # A flow's number is the receiving host's: of the message for what travels back, else of its place among what
+        # that host receives.
+        flow = packet.flow.number if packet.travels_back else packet.flow.receive_number
         # Where hosts pin paths and other switches hash, they hash a byte for each of the two uplinks.
         path = packet.path if isinstance(packet.path, int) else packet.path[0] + (packet.path[1] << 8)
-        seen = flow << 32 | path << 1 | packet.kind
+        seen = flow << 32 | path << 1 | packet.travels_back
         return valid[(mix(seen ^ self.salts[decision.switch]) >> 32) * len(valid) >> 32]
 
 
@@ -113,14 +114,17 @@ class Flowlet(Scheme):
 
 class SimpleRr(Scheme):
     def start(self) -> None:
-        self.pointer = {
-            node: self.streams[node].below(len(node.up)) for node in self.tree.nodes if node.tier and node.up
-        }
+        self.pointers: dict[Node, list[int]] = {}
+        for node in self.tree.nodes:
+            if node.tier and node.up:
+                count = 1 if self.config["pointers"] == "per-switch" else len(node.down)
+                self.pointers[node] = [self.streams[node].below(len(node.up)) for _ in range(count)]
 
     def pick(self, decision: Decision) -> int:
         if self.sends_at_random(decision):
             return self.random(decision)
-        w = len(decision.switch.up)
-        port = min(decision.valid, key=lambda port: (port - self.pointer[decision.switch]) % w)
-        self.pointer[decision.switch] = (port + 1) % w
+        w, pointers = len(decision.switch.up), self.pointers[decision.switch]
+        number = decision.ingress if self.config["pointers"] == "per-ingress" else 0
+        port = min(decision.valid, key=lambda port: (port - pointers[number]) % w)
+        pointers[number] = (port + 1) % w
         return port

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 from itertools import count
 from typing import Any
 
+from twin.arbiter import Arbiter
 from twin.catalogue import SCHEMES
+from twin.dcsim import COUNTS as DCSIM_COUNTS
+from twin.dcsim import DcsimHost
 from twin.events import BACKGROUND, CHANGE, READY, SAMPLE, SIGNAL
 from twin.hosts import Host
 from twin.ports import Port
 from twin.schemes import Decision, Scheme
 from twin.streams import TIE, Stream
 from twin.tree import Link, Node, Tree
-from twin.workload import Flow, Outcome, Packet, Trigger, read_flows
+from twin.workload import NEVER, Flow, Outcome, Packet, Trigger, read_flows
 
 
 class Run:
@@ -26,13 +30,15 @@ class Run:
         self.open_events = 0
         self.serial = count()
         self.tree = Tree(config["fabric"])
-        self.acks = config["transport"]["acks"] == "per-packet"
+        self.acks = config["transport"].get("acks", "per-packet") == "per-packet"
         self.full_frame = config["frame"]["header_bytes"] + config["frame"]["payload_bytes"]
         self.signal_ps = min(link.latency_ps for link in self.tree.links)
         self.tie_salts = {link: Stream(self.seed, TIE, link.number).next() for link in self.tree.links}
-        self.ports = {link: Port(self, link) for link in self.tree.links}
+        port = PORTS[config["port"]["discipline"]["kind"]]
+        self.ports = {link: port(self, link) for link in self.tree.links}
         self.trace: list[tuple[int, int, int, int, int]] = []
         self.unroutable: dict[str, int] = defaultdict(int)
+        self.counts: dict[str, int] = dict.fromkeys(COUNTS[config["transport"]["kind"]], 0)
         self.flows = read_flows(messages, config["frame"], self.tree)
         self.sent_by: dict[Node, list[Flow]] = defaultdict(list)
         for flow in sorted(self.flows, key=lambda flow: flow.number):
@@ -40,7 +46,8 @@ class Run:
         self.connect(messages)
         self.deploy(config)
         self.plan_changes(config["fabric"])
-        self.hosts = {node: Host(self, node, self.sent_by[node]) for node in self.tree.hosts}
+        host = HOSTS[config["transport"]["kind"]]
+        self.hosts = {node: host(self, node, self.sent_by[node]) for node in self.tree.hosts}
 
     def connect(self, messages: dict[str, Any]) -> None:
         self.dependents: dict[tuple[int, int], list[Flow]] = defaultdict(list)
@@ -148,19 +155,27 @@ class Run:
     def when_ready(self, flow: Flow) -> None:
         self.at(flow.ready_at, READY, (flow.number,), lambda: self.hosts[flow.src].is_ready(flow))
 
-    def live(self) -> Outcome:
-        while self.open_events:
+    def live(self, until: float) -> Outcome:
+        while self.open_events and self.events[0][0] < until:
             self.now, step, _, _, do = heapq.heappop(self.events)
             self.open_events -= step not in BACKGROUND
             do()
-        is_done = all((flow.acked if self.acks else flow.delivered) == flow.packets for flow in self.flows)
+        finished_at = max(flow.last_acked_at if self.acks else flow.last_delivered_at for flow in self.flows)
+        status = "done" if finished_at < NEVER else "stuck"
+        if finished_at == NEVER and self.config["time_limit_ps"] <= until < math.inf:
+            status, self.now = "time-limit", int(until)
+            for port in self.ports.values():
+                port.cut()
         tallies = [self.ports[link].tally for link in self.tree.links]
+        names = [*PORT_COLUMNS, *(LANE_COLUMNS if self.config["port"]["discipline"]["kind"] == "dcsim" else ())]
         return Outcome(
-            "done" if is_done else "stuck",
+            status,
             sorted(self.trace, key=lambda row: (row[0], row[1], row[4], row[2], row[3])),
             {name: [getattr(flow, attribute) for flow in self.flows] for name, attribute in FLOW_COLUMNS.items()},
-            {name: [tally[name] for tally in tallies] for name in PORT_COLUMNS},
+            {name: [tally[name] for tally in tallies] for name in names},
             {name: self.unroutable[name] for name in ("unroutable_data_count", "unroutable_control_count")},
+            self.counts,
+            finished_at,
         )
 
 
@@ -172,6 +187,9 @@ FLOW_COLUMNS = {
     "last_acked_at_ps": "last_acked_at",
     "delivered_packets_count": "delivered",
     "acked_packets_count": "acked",
+    "retransmitted_packets_count": "retransmitted",
+    "reordered_packets_count": "reordered",
+    "delay_ps": "delay",
 }
 PORT_COLUMNS = (
     *("data_bytes", "control_bytes", "data_frames_count", "control_frames_count"),
@@ -180,6 +198,19 @@ PORT_COLUMNS = (
 )
 
 
-def run(config: dict[str, Any], messages: dict[str, Any]) -> Outcome:
-    """Run what `fabricsim._core.run` would run (its contract: bindings/README.md)."""
-    return Run(config, messages).live()
+LANE_COLUMNS = [
+    *(f"{lane}_frames_count" for lane in ("sim", "sim_ack", "data_ack")),
+    *(f"dropped_{lane}_count" for lane in ("sim", "sim_ack", "data_ack")),
+    *(f"max_waiting_{lane}_packets" for lane in ("sim", "sim_ack", "data_ack", "data")),
+]
+PORTS: dict[str, type[Port]] = {"fifo": Port, "dcsim": Arbiter}
+HOSTS: dict[str, type[Host] | type[DcsimHost]] = {"paced": Host, "dcsim": DcsimHost}
+COUNTS: dict[str, tuple[str, ...]] = {"paced": (), "dcsim": DCSIM_COUNTS}
+
+
+def run(config: dict[str, Any], messages: dict[str, Any], until: float = math.inf) -> Outcome:
+    """Run what `fabricsim._core.run` would run (its contract: bindings/README.md).
+
+    `until`: the end of the run, where hosts may have something to do when all is done; the core ends with a window.
+    """
+    return Run(config, messages).live(until)

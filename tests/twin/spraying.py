@@ -134,14 +134,14 @@ class Pinned(Scheme):
 
 class Drb(Pinned):
     def start(self) -> None:
-        self.pointer: dict[tuple[Node, Node, int], int] = {}
+        self.pointer: dict[tuple[Node, Node, bool], int] = {}
 
     def path(self, host: Node, packet: Packet) -> tuple[int, int]:
         """Without a path that works, the last that was tried."""
         waypoints = self.paths(host, packet.to)
         if len(waypoints) == 1 and self.tree.edge_of(host) is self.tree.edge_of(packet.to):
             return waypoints[0]
-        key = (host, packet.to, packet.kind)
+        key = (host, packet.to, packet.travels_back)
         if key not in self.pointer:
             self.pointer[key] = self.spreaders[host].below(len(waypoints))
         for _ in waypoints:

@@ -1,0 +1,130 @@
+"""Random small scenarios of dcSim, from a lone flow to collectives that meet, with all parameters out of comfort."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from twin.draws import COLUMNS, tell_apart
+from twin.draws_fabric import draw_fabric
+from twin.tree import Tree
+
+MOST_PACKETS = 60
+
+
+def draw_config(draw: random.Random) -> dict[str, Any]:
+    one_of = draw.choice
+    fabric = draw_fabric(draw)
+    for name in ("host_link", "edge_agg_link", "agg_core_link", "leaf_spine_link"):
+        if name in fabric:
+            fabric[name]["latency_ps"] = min(fabric[name]["latency_ps"], 2_000_000)
+    fabric["losses"] = draw_losses(draw)
+    payload, header = one_of((9000, 4096, 1000, 100)), one_of((0, 0, 62))
+    frame: dict[str, Any] = {"payload_bytes": payload, "header_bytes": header, "ack_bytes": one_of((64, 64, 64, 999))}
+    frame |= {"gap_bytes": one_of((0, 0, 20)), "last_frame": one_of(("full", "short"))}
+    queue_packets = one_of((1, 2, 3, 5, 12, 12))
+    buffers = one_of((None, None, 1, 2, 5, 24))
+    discipline = {
+        "kind": "dcsim",
+        "queue_packets": queue_packets,
+        "bucket_packets": one_of((queue_packets, queue_packets, 1, 2)),
+        "token_factor": one_of((2.1, 2.1, 1.0, 0.0, 7.77)),
+        "data_buffer_bytes": None if buffers is None else buffers * (payload + header) + one_of((0, 0, 17)),
+    }
+    transport = draw_transport(draw, fabric, frame, queue_packets)
+    return {
+        "seed": draw.randrange(2**64),
+        "threads": one_of((1, 1, 2, 3)),
+        "time_limit_ps": 10**7 + transport["rtt_max_ps"] * one_of((30, 30, 30, 5)),
+        "fabric": fabric,
+        "frame": frame,
+        "port": {"buffer_bytes": None, "ecn_threshold_bytes": None, "discipline": discipline},
+        "balancer": one_of(
+            (
+                {"kind": "drb"},
+                {"kind": "rps", "entropies": one_of((65_536, 65_536, 300, 5, 1)), "salts": "per-switch"},
+                {"kind": "rps", "entropies": 65_536, "salts": "shared"},
+            )
+        ),
+        "deployments": [],
+        "transport": transport,
+        "measure": {"queues": draw.random() < 0.8, "trace": True, "interval_ps": None, "watched_port": None},
+    }
+
+
+def draw_losses(draw: random.Random) -> list[dict[str, Any]]:
+    if draw.random() < 0.5:
+        return []
+    kinds = draw.sample(("data", "sim", "sim-ack", "data-ack"), draw.randint(1, 4))
+    return [{"packet": kind, "ppm": draw.choice((1000, 10_000, 50_000))} for kind in kinds]
+
+
+def draw_transport(
+    draw: random.Random, fabric: dict[str, Any], frame: dict[str, Any], queue_packets: int
+) -> dict[str, Any]:
+    """RTT_max from about what an idle fabric takes up to Theorem 2 and beyond."""
+    one_of = draw.choice
+    links = Tree(fabric).links
+    data, small = (max(link.time_ps(size) for link in links) for size in (frame["payload_bytes"], frame["ack_bytes"]))
+    hops = 12 if fabric["kind"] == "fat-tree" else 8
+    rtt = hops * (max(link.latency_ps for link in links) + small)
+    theorem_2 = rtt + hops * (queue_packets + 1) * data
+    rtt_max = one_of((rtt, rtt + hops * data, rtt + hops * data, theorem_2, rtt * 9 // 10))
+    return {
+        "kind": "dcsim",
+        "rtt_max_ps": rtt_max,
+        "wait_ps": one_of((rtt_max, rtt_max, rtt_max, 0, rtt_max * 85 // 100, rtt_max // 2)),
+        "data_timeout_ps": rtt_max * one_of((10, 10, 3, 1)) * one_of((3, 3, 1)) // 3,
+        "ack_every": one_of((16, 16, 4, 1)),
+        "ack_interval_ps": one_of((3 * rtt, 3 * rtt, rtt, 100_000)),
+        "direct_below_packets": one_of((0, 0, 0, 3, 20)),
+        "clock_drift_ppm": one_of((0.0, 0.0, 40.0, 1e5)),
+        "clock_drift": one_of(("uniform", "extreme")),
+        "start_jitter": one_of(("uniform", "none")),
+    }
+
+
+def draw_messages(draw: random.Random, config: dict[str, Any]) -> dict[str, list[int]]:
+    """Collectives, of which some begin later; more Datas than `MOST_PACKETS` only if there are more messages."""
+    hosts = len(Tree(config["fabric"]).hosts)
+    messages: dict[str, list[int]] = {name: [] for name in COLUMNS}
+    for collective in range(draw.choice((1, 1, 2, 3))):
+        start = draw.choice((0, 0, 7, draw.randint(0, 10**6), draw.randint(0, 10**7)))
+        pairs = draw_pairs(draw, hosts)
+        most = max(1, MOST_PACKETS // len(pairs))
+        for src, dst in pairs:
+            messages["src"].append(src)
+            messages["dst"].append(dst)
+            messages["bytes"].append(draw_size(draw, most, config["frame"]["payload_bytes"]))
+            messages["start_ps"].append(start)
+            messages["rank"].append(draw.randint(0, 9))
+            messages["collective"].append(collective)
+    rows = len(messages["src"])
+    if draw.random() < 0.4:
+        for _ in range(draw.randint(1, min(rows, 20))):
+            on, dependent = sorted((draw.randrange(rows), draw.randrange(rows)))
+            if on != dependent:
+                messages["dep_message"].append(dependent)
+                messages["dep_on"].append(on)
+                messages["dep_event"].append(draw.randint(0, 1))
+        tell_apart(messages)
+    return messages
+
+
+def draw_pairs(draw: random.Random, hosts: int) -> list[tuple[int, int]]:
+    """One flow, an all-to-all, a permutation or an incast among some of the hosts."""
+    members = draw.sample(range(hosts), min(hosts, draw.choice((2, 3, 4, 8, 16))))
+    pattern = draw.choice(("one", "all-to-all", "all-to-all", "permutation", "incast"))
+    if pattern == "one":
+        return [(members[0], members[1])]
+    if pattern == "incast":
+        return [(member, members[0]) for member in members[1:]]
+    if pattern == "permutation":
+        return list(zip(members, members[1:] + members[:1], strict=True))
+    return [(a, b) for a in members[:6] for b in members[:6] if a != b]
+
+
+def draw_size(draw: random.Random, most_packets: int, payload: int) -> int:
+    if draw.random() < 0.1:
+        return draw.choice((0, 1, payload - 1, payload, payload + 1))
+    return draw.randint(1, most_packets) * payload - draw.choice((0, 0, 1, payload // 3))
