@@ -28,7 +28,7 @@ pub trait Queueing {
     fn waiting_bytes(&self) -> u64;
 
     /// Takes out everything at once.
-    fn clear(&mut self, lost: &mut impl FnMut(Packet));
+    fn clear(&mut self, lost: &mut impl FnMut(Slot));
 }
 
 /// The closed set.
@@ -110,7 +110,7 @@ impl Queueing for Discipline {
         }
     }
 
-    fn clear(&mut self, lost: &mut impl FnMut(Packet)) {
+    fn clear(&mut self, lost: &mut impl FnMut(Slot)) {
         match self {
             Self::Dcsim(arbiter) => arbiter.clear(lost),
             Self::StrictPriority(levels) => levels.clear(lost),

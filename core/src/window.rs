@@ -153,6 +153,7 @@ impl Engine {
                 rules: &self.rules,
                 salts: &self.salts,
                 trace: self.trace,
+                has_series: self.interval.is_some(),
                 watched_port: self.watched_port,
                 catches_up: self.catches_up,
                 is_large: fabric.ports() > LARGE_PORTS,
@@ -184,6 +185,7 @@ impl Engine {
         }
         self.workload.send = send;
         self.workload.receive = receive;
+        leader.end(&shared);
         let Leader { status, windows_count, packet_hops_count, unroutable, end_at, series, .. } = leader;
         if let Some(fault) = lock(&shared.fault).take() {
             return Err(Error::Internal(fault));

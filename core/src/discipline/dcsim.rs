@@ -167,8 +167,8 @@ impl Queueing for Dcsim {
         self.data_bytes + self.small_bytes
     }
 
-    fn clear(&mut self, lost: &mut impl FnMut(Packet)) {
-        self.lanes.iter_mut().flat_map(|lane| lane.drain(..)).for_each(|slot| lost(slot.packet));
+    fn clear(&mut self, lost: &mut impl FnMut(Slot)) {
+        self.lanes.iter_mut().flat_map(|lane| lane.drain(..)).for_each(lost);
         (self.data_bytes, self.small_bytes) = (0, 0);
     }
 }

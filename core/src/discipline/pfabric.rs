@@ -66,8 +66,8 @@ impl Queueing for Pfabric {
         self.waiting_bytes
     }
 
-    fn clear(&mut self, lost: &mut impl FnMut(Packet)) {
-        self.control.drain(..).chain(self.data.drain(..)).for_each(|slot| lost(slot.packet));
+    fn clear(&mut self, lost: &mut impl FnMut(Slot)) {
+        self.control.drain(..).chain(self.data.drain(..)).for_each(lost);
         self.waiting_bytes = 0;
     }
 }

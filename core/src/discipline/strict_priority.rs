@@ -57,8 +57,8 @@ impl Queueing for StrictPriority {
         self.waiting_bytes
     }
 
-    fn clear(&mut self, lost: &mut impl FnMut(Packet)) {
-        self.levels.iter_mut().flat_map(|level| level.drain(..)).for_each(|slot| lost(slot.packet));
+    fn clear(&mut self, lost: &mut impl FnMut(Slot)) {
+        self.levels.iter_mut().flat_map(|level| level.drain(..)).for_each(lost);
         self.waiting_bytes = 0;
     }
 }

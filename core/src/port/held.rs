@@ -120,7 +120,13 @@ impl Port {
     pub(super) fn lose_what_waits(&mut self, now: Ps) {
         self.start_before(now);
         let Some(held) = &mut self.held else { return };
-        held.discipline.clear(&mut |packet| self.tally.lost[packet.class()] += 1);
+        let (tally, observes) = (&mut self.tally, self.observes);
+        held.discipline.clear(&mut |Slot { at: added_at, packet }| {
+            tally.lost[packet.class()] += 1;
+            if observes {
+                tally.queue_byte_ps += u128::from(now - added_at) * u128::from(packet.bytes());
+            }
+        });
         (held.served_until, self.queue_bytes) = (0, 0);
     }
 

@@ -122,10 +122,7 @@ impl<'a> Leader<'a> {
                 self.active_until = self.end_at;
             }
             if plan.samples {
-                sample.at = plan.until;
-                self.series.push(sample.since(&self.last_sample));
-                self.last_sample = sample;
-                self.next_sample_at = plan.until.saturating_add(self.interval);
+                self.end_interval(Sample { at: plan.until, ..sample });
             }
             self.spread(signals, &mut plan.releases);
             if self.finished == self.total {
@@ -146,6 +143,21 @@ impl<'a> Leader<'a> {
                 plan.step = Step::Stop;
                 self.status = None;
             }
+        }
+    }
+
+    fn end_interval(&mut self, sample: Sample) {
+        self.series.push(sample.since(&self.last_sample));
+        self.last_sample = sample;
+        self.next_sample_at = sample.at.saturating_add(self.interval);
+    }
+
+    /// Ends the last interval, when the run has ended in the midst of it.
+    pub(super) fn end(&mut self, shared: &Shared) {
+        let mut sample = Sample { at: self.end_at, ..Sample::default() };
+        shared.reports.iter().filter_map(|report| lock(report).sample).for_each(|own| sample.add(&own));
+        if self.interval != NEVER && sample.at > self.last_sample.at {
+            self.end_interval(sample);
         }
     }
 

@@ -19,6 +19,8 @@ pub(super) struct Context<'a> {
     pub(super) rules: &'a HostRules,
     pub(super) salts: &'a [TieSalt],
     pub(super) trace: bool,
+    /// Whether there are series.
+    pub(super) has_series: bool,
     /// The port whose queue the series show.
     pub(super) watched_port: Option<usize>,
     /// Whether ports or schemes have to be brought up to the moment to which time jumps.

@@ -22,9 +22,12 @@ impl Worker<'_> {
             let Plan { from, until, step, routes, samples, .. } = self.read_plan(context);
             let routes = &context.fabric.routes[routes];
             match step {
-                Step::Stop => return (self.trace, self.arena.bytes() as u64),
-                Step::Cut => {
-                    self.shares.iter_mut().flat_map(|share| share.ports.iter_mut()).for_each(|port| port.cut(from));
+                Step::Stop | Step::Cut => {
+                    if step == Step::Cut {
+                        self.shares.iter_mut().flat_map(|share| share.ports.iter_mut()).for_each(|port| port.cut(from));
+                    }
+                    // The last interval is shorter than the others.
+                    lock(&shared.reports[self.number]).sample = context.has_series.then(|| self.sample(context));
                     return (self.trace, self.arena.bytes() as u64);
                 }
                 Step::Change(number) => {

@@ -104,18 +104,21 @@ def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _of_recovery(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Return what is counted only where lost packets are sent again."""
-    counts = summary["transport_counts"]
-    sims = [
-        ("Sims, lost", f"{counts['sims_sent_count']:,}, {counts['sims_timed_out_count']:,}"),
-        ("largest RTT of a Sim", _number(summary["sim_rtt_max_us"], "µs")),
-        ("RTT_max", _number(summary["rtt_max_us"], "µs")),
-    ]
     return [
         ("delay of a packet", _number(summary["delay_mean_us"], "µs")),
         ("of that in queues", _number(summary["queueing_delay_mean_us"], "µs")),
         ("reordered packets", f"{summary['reordered_packets_count']:,}"),
         ("sent again", f"{summary['retransmitted_packets_count']:,}"),
-        *(sims if "sims_sent_count" in counts else []),
+        *(_of_sims(summary) if "sims_sent_count" in summary["transport_counts"] else []),
+    ]
+
+
+def _of_sims(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    counts = summary["transport_counts"]
+    return [
+        ("Sims, lost", f"{counts['sims_sent_count']:,}, {counts['sims_timed_out_count']:,}"),
+        ("largest RTT of a Sim", _number(summary["sim_rtt_max_us"], "µs")),
+        ("RTT_max", _number(summary["rtt_max_us"], "µs")),
     ]
 
 

@@ -13,6 +13,7 @@ impl Dcsim {
     pub(super) fn begin(&mut self, flow: u32, around: &Surroundings<'_, '_>) {
         let own = flow - around.send_base;
         if around.send[own as usize].packets < self.direct_below {
+            self.sources[own as usize].go_directly();
             self.direct.push_back(own);
         } else {
             self.rotation.set(own as usize, true);
@@ -71,8 +72,13 @@ impl Dcsim {
         let bytes = if data.psn + 1 == flow.packets { flow.last_frame } else { around.rules.full_frame };
         let packet = Packet::new(kind, flow.receive_slot, data.psn, flow.address, path, bytes);
         self.queued[usize::from(kind == Kind::DirectData)].push_back(data);
-        let mut dropped = [0; 2];
-        around.port.add(now, packet, &mut |victim| dropped[usize::from(victim.kind() == Kind::DirectData)] += 1);
+        let (paths, mut dropped) = (&mut self.paths, [0; 2]);
+        around.port.add(now, packet, &mut |victim| {
+            dropped[usize::from(victim.kind() == Kind::DirectData)] += 1;
+            if victim.kind() == Kind::Data {
+                paths.remove(&victim.path());
+            }
+        });
         for (lane, count) in dropped.into_iter().enumerate() {
             for _ in 0..count {
                 if let Some(victim) = self.queued[lane].pop_back() {
@@ -97,10 +103,11 @@ impl Dcsim {
                 note_start(&mut around.send[own as usize], now);
                 self.flows.counts.own[SENT] += 1;
             }
-            Kind::Data | Kind::DirectData => {
-                self.paths.remove(&packet.path());
-                let data = self.queued[usize::from(packet.kind() == Kind::DirectData)].pop_front();
-                if let Some(data) = data {
+            kind @ (Kind::Data | Kind::DirectData) => {
+                if kind == Kind::Data {
+                    self.paths.remove(&packet.path());
+                }
+                if let Some(data) = self.queued[usize::from(kind == Kind::DirectData)].pop_front() {
                     self.note_sent(data, now, around);
                 }
             }

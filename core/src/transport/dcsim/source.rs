@@ -15,6 +15,8 @@ pub(super) struct Source {
     returned: Vec<u32>,
     /// Sims under way.
     sims: u32,
+    /// Whether what has not been sent goes without Sims.
+    is_direct: bool,
     /// Datas known to have got there.
     pub(super) acked: Received,
 }
@@ -24,9 +26,15 @@ impl Source {
         Self { packets, ..Self::default() }
     }
 
+    /// What has not been sent goes without Sims.
+    pub(super) fn go_directly(&mut self) {
+        self.is_direct = true;
+    }
+
     /// Datas that wait for a Sim-Ack.
     fn waiting(&self) -> u32 {
-        self.packets - self.next_new + self.returned.len() as u32
+        let new = if self.is_direct { 0 } else { self.packets - self.next_new };
+        new + self.returned.len() as u32
     }
 
     /// Whether another Sim may be sent.
@@ -45,12 +53,13 @@ impl Source {
         self.sims -= 1;
     }
 
-    /// The first Data that waits, and whether it has not been sent before.
+    /// The first Data that waits for a Sim-Ack, and whether it has not been sent before.
     pub(super) fn next(&mut self) -> Option<(u32, bool)> {
         if let Some(psn) = self.returned.pop() {
             return Some((psn, false));
         }
-        self.next_new().map(|psn| (psn, true))
+        let new = if self.is_direct { None } else { self.next_new() };
+        new.map(|psn| (psn, true))
     }
 
     /// The first Data that has not been sent.
