@@ -104,7 +104,8 @@ CLAIMS = [
         paper="faster in all but 0.5 BDP",
         holds=ahead("dcsim", (*LONG_FROM_ONE, "pfabric"), (1.0, 2.0, 4.0)),
         tier="full",
-        why="that puts it ahead at 1 BDP; from 2 BDP on the wait for RTT_max decides",
+        why="that puts it ahead of dcPIM at 1 BDP; pHost stalls once there and ends before, and from 2 BDP on the wait "
+        "for RTT_max decides against dcPIM",
     ),
     Claim(
         says="it is from 1 BDP on, where besides RTT_max is 15.464 us",
@@ -112,6 +113,7 @@ CLAIMS = [
         paper="faster in all but 0.5 BDP",
         holds=ahead(SHORTER_WAIT, (*LONG_FROM_ONE, "pfabric"), (1.0, 2.0, 4.0)),
         tier="full",
+        why="ahead of dcPIM and pFabric; of pHost from 2 BDP on, whose flows of 1 BDP stall once and end before",
     ),
     Claim(
         says="dcSim is ahead from 2 BDP on where switches spray the others' packets round robin",

@@ -11,7 +11,7 @@ their packets at line rate, so its set-up costs three quarters of the capacity, 
 - B, half the rate: index order and links of 400 Gbps.
 
 A and B both come near the published times of dcSim, so the figure fixes neither. Nothing is tuned to meet it. The
-published values were read off the figure, to within 3 %.
+published values were read off the figure, to within 3 %. 4 BDP has 8 seeds, what varies least.
 """
 
 import polars as pl
@@ -54,7 +54,8 @@ STUDY = Study(
         "quick": {**MAIN, "radix": (4,), "setup": tuple(ORDERS), SIZE: {0.5: "387kB"}, "seed": (1, 2)},
         "medium": {**MAIN, "setup": tuple(ORDERS), SIZE: {0.5: "387kB", 1.0: "783kB"}, "seed": (1,)},
         "full": (
-            MAIN,
+            {**MAIN, SIZE: UP_TO_TWO},
+            {**MAIN, SIZE: {4.0: SIZES[4.0]}, "seed": range(1, 9)},
             {**MAIN, "setup": tuple(ORDERS)[1:], SIZE: UP_TO_TWO, "seed": (1, 2)},
             {**MAIN, "transport": ROUND_ROBIN, SIZE: UP_TO_TWO, "seed": (1, 2)},
         ),
@@ -152,6 +153,14 @@ def published_ratios(setup):
     return holds
 
 
+RATIOS_DIFFER = {
+    RANDOM: "dcSim is further ahead of dcPIM and pHost than in the figure, since nothing in the set-up holds it back",
+    "index order": "costs dcSim, whose Sims meet at the same last ports, more than pHost and pFabric",
+    "shifted order": "as with random order",
+    POLARISED: "the ratios to dcPIM and pHost come near, but these lose packets, which the paper denies",
+    HALF_RATE: "the ratios at 0.5 BDP come near, but those to pFabric, and to dcPIM at 1 BDP, do not",
+}
+
 CLAIMS = [
     Claim(
         says="dcSim is ahead of the three others at every size (random order)",
@@ -200,6 +209,7 @@ CLAIMS = [
             paper="0.68 to 1.01",
             holds=published_ratios(setup),
             tier="full",
+            why=RATIOS_DIFFER[setup],
         )
         for setup in ORDERS
     ),

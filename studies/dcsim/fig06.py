@@ -29,7 +29,11 @@ STUDY = Study(
     tiers={
         "quick": {**MAIN, "radix": (4,), SIZE: {0.5: "387kB", 1.0: "783kB"}, "seed": (1, 2)},
         "medium": {**MAIN, SIZE: {0.5: "387kB", 1.0: "783kB"}, "seed": (1, 2)},
-        "full": (MAIN, {**MAIN, "transport": ROUND_ROBIN, "seed": (1, 2)}),
+        "full": (
+            {**MAIN, SIZE: {0.5: "387kB", 1.0: "783kB"}},
+            {**MAIN, SIZE: {2.0: "1566kB"}, "seed": range(1, 11)},
+            {**MAIN, "transport": ROUND_ROBIN, "seed": (1, 2)},
+        ),
     },
     columns=(
         CCT, "bound_us", LOSS, "loss_sim_fraction", DELAY, "delay_mean_us", "reordered_packets_count",
@@ -107,11 +111,13 @@ CLAIMS = [
         tier="full",
     ),
     Claim(
-        says="dcSim delivers all but 0.1 % of the packets in order",
+        says="dcSim delivers all packets in order",
         where="section 4.1, Fig. 6d",
         paper="0",
-        holds=dcsim_at_most(REORDERED, 0.001),
+        holds=dcsim_at_most(REORDERED, 0),
         tier="medium",
+        why="it does until hosts have few flows left, when several Sims of one flow are under way over several paths; "
+        "where flows never end (Fig. 4) no packet is out of order",
     ),
 ]
 

@@ -83,6 +83,7 @@ CLAIMS = [
         paper="lower when L is higher",
         holds=larger_is_faster,
         tier="full",
+        why="under dcSim and pFabric it is; why not under dcPIM and pHost was not found",
     ),
     Claim(
         says="dcSim is ahead by more with packets of 1,500 than of 9,000 bytes",
