@@ -25,7 +25,7 @@ def test_the_twin_gives_the_same_events(seed: int) -> None:
     draw = random.Random(seed)
     config = draw_config(draw)
     drawn = draw_messages(draw, config)
-    compare(config, drawn, but=("queue_byte_ps",) if config["fabric"]["link_events"] else ())
+    compare(config, drawn)
 
 
 def test_the_scenarios_above_cover_what_they_should() -> None:

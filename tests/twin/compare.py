@@ -15,11 +15,8 @@ from twin.tree import Tree
 from twin.workload import Outcome
 
 
-def compare(config: dict[str, Any], drawn: dict[str, list[int]], but: tuple[str, ...] = ()) -> Outcome | None:
-    """Run both on one scenario; None when hosts are cut off and the engine has rightly refused.
-
-    `but` names columns of `ports` that are not compared.
-    """
+def compare(config: dict[str, Any], drawn: dict[str, list[int]]) -> Outcome | None:
+    """Run both on one scenario; None when hosts are cut off and the engine has rightly refused."""
     from fabricsim import _core
 
     messages = {name: np.array(values, dtype=COLUMNS[name]) for name, values in drawn.items()}
@@ -43,7 +40,7 @@ def compare(config: dict[str, Any], drawn: dict[str, list[int]], but: tuple[str,
     assert len(trace) == len(wanted.trace) == totals["packet_hops_count"]
     for name, column in wanted.flows.items():
         assert got["flows"][name].tolist() == column, f"flows.{name}"
-    for name, column in ((name, column) for name, column in wanted.ports.items() if name not in but):
+    for name, column in wanted.ports.items():
         is_measured = config["measure"]["queues"] or "queue" not in name
         # The door has the integral of the queue in floating point.
         values = [float(value) for value in column] if name == "queue_byte_ps" else column

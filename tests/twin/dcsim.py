@@ -58,10 +58,10 @@ class Source:
         return self.has_begun and self.sims < waiting
 
     def next(self) -> tuple[int, bool] | None:
-        """The first Data that waits."""
+        """The first Data that waits for a Sim-Ack."""
         if self.returned:
             return self.returned.pop(0), False
-        return (self.new.pop(0), True) if self.new else None
+        return (self.new.pop(0), True) if self.new and not self.is_direct else None
 
 
 class DcsimHost:

@@ -29,8 +29,6 @@ class Arrivals:
     """Datas since the last Data-Ack."""
     since: int = 0
     """When the first of them came."""
-    said: int | None = None
-    """What the last Data-Ack said."""
     beyond: set[int] = field(default_factory=set)
     """Datas beyond a missing one that no Data-Ack has spoken of."""
 
@@ -79,17 +77,14 @@ class Destination:
             self.acknowledge(flow)
 
     def acknowledge(self, flow: Flow) -> None:
-        """All below a number; and where that number was said before, Datas beyond it, a packet for each block of 16."""
+        """All below a number, and Datas beyond a missing one, a packet for each block of 16."""
         arrivals = self.arrivals[flow]
         below, arrivals.unacknowledged = arrivals.below(), 0
-        is_stuck, arrivals.said = arrivals.said == below, below
         self.tell(flow, below, list(range(below)))
-        arrivals.beyond = {psn for psn in arrivals.beyond if psn >= below}
-        if is_stuck:
-            for block in sorted({psn // BLOCK for psn in arrivals.beyond}):
-                here = [psn for psn in range(block * BLOCK, (block + 1) * BLOCK) if psn in arrivals.first_at]
-                self.tell(flow, block << 16 | sum(1 << psn % BLOCK for psn in here), here)
-            arrivals.beyond.clear()
+        for block in sorted({psn // BLOCK for psn in arrivals.beyond if psn >= below}):
+            here = [psn for psn in range(block * BLOCK, (block + 1) * BLOCK) if psn in arrivals.first_at]
+            self.tell(flow, block << 16 | sum(1 << psn % BLOCK for psn in here), here)
+        arrivals.beyond.clear()
 
     def tell(self, flow: Flow, word: int, psns: list[int]) -> None:
         ack = Packet(flow, word, DATA_ACK, flow.src, self.run.config["frame"]["ack_bytes"], echo=psns)
