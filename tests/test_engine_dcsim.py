@@ -222,7 +222,6 @@ def assert_conserved(ports: Any, received: Any, handed_on: Any) -> None:
             assert received[comes].sum() == handed_on[goes].sum(), (tier, index)
 
 
-@pytest.mark.xfail(strict=True, reason="a first Data-Ack does not name what has come beyond a missing Data")
 def test_lost_datas_are_all_that_is_sent_again() -> None:
     """A Data-Ack names all that has arrived (dcSim section 2.4, step 4, and docs/explanation/transports.md)."""
     config = dcsim(fat_tree(4, HOP), losses=[{"packet": "data", "ppm": 3000}])

@@ -16,6 +16,7 @@ from scenario_draws import scenarios
 from fabricsim import Messages, _core
 from fabricsim.errors import ScenarioError
 from fabricsim.scenario import (
+    Dcpim,
     Deployment,
     FatTree,
     Frame,
@@ -60,6 +61,9 @@ def test_python_json_toml_python_is_the_identity(scenario: Scenario) -> None:
 def test_the_core_gets_every_field_as_plain_integers(scenario: Scenario) -> None:
     if isinstance(scenario.transport, Paced) and isinstance(scenario.transport.load, str):
         scenario = scenario.replace(transport=scenario.transport.replace(load=0.5))
+    if isinstance(scenario.transport, Dcpim):
+        # A round in which the farthest hosts cannot hear of each other is refused.
+        scenario = scenario.replace(transport=scenario.transport.replace(control_rtt="auto"))
     config = core_config(scenario)
     assert json.loads(json.dumps(config)) == config
     for path, value in leaves(config):

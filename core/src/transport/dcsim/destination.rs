@@ -1,7 +1,7 @@
 //! Where Datas end: when which of them are acknowledged.
 //!
-//! *Source*: dcSim paper, section 2.4, step 4: a Data-Ack every 16 Datas, and with a minimum frequency. A Data-Ack says below which number everything has come. Where that has not
-//! moved since the one before although Datas came, one is missing, and the Datas beyond it are acknowledged besides, sixteen in a packet.
+//! *Source*: dcSim paper, section 2.4, step 4: a Data-Ack every 16 Datas, and with a minimum frequency. A Data-Ack says below which number everything has come. Datas that
+//! have come beyond a missing one are acknowledged besides, once each, sixteen in a packet.
 
 use crate::transport::received::Received;
 use crate::units::{NEVER, Ps};
@@ -17,8 +17,6 @@ struct Pending {
     datas: u32,
     /// When they have to be acknowledged.
     due_at: Ps,
-    /// What the last Data-Ack said.
-    said: Option<u32>,
     /// Datas beyond a missing one that no acknowledgement has spoken of.
     beyond: Vec<u32>,
 }
@@ -79,14 +77,9 @@ impl Destination {
     pub(super) fn words(&mut self, own: usize, set: &Received) -> Words {
         let (pending, below) = (&mut self.pending[own], set.below());
         pending.datas = 0;
-        let is_stuck = pending.said.replace(below) == Some(below);
-        pending.beyond.retain(|&psn| psn >= below);
-        let mut blocks = Vec::new();
-        if is_stuck {
-            pending.beyond.sort_unstable();
-            blocks.extend(pending.beyond.drain(..).map(|psn| psn / BLOCK));
-            blocks.dedup();
-        }
+        pending.beyond.sort_unstable();
+        let mut blocks: Vec<u32> = pending.beyond.drain(..).filter(|&psn| psn >= below).map(|psn| psn / BLOCK).collect();
+        blocks.dedup();
         Words { below, blocks: blocks.into_iter().map(|block| block_word(block, set)).collect() }
     }
 }
@@ -128,7 +121,7 @@ mod tests {
         assert_eq!((destination.next_at(), destination.overdue(1099), destination.overdue(1100)), (1100, None, Some(0)));
     }
 
-    /// Number 3 of 70,000 is missing: the first acknowledgement says only that, the second what came beyond.
+    /// Number 3 of 70,000 is missing.
     #[test]
     fn blocks_tell_of_what_came_beyond_a_missing_one() {
         let mut destination = Destination::new(1, 4, 100);
@@ -136,7 +129,6 @@ mod tests {
         for psn in [2, 4, 5, 69_999] {
             destination.note(0, psn, false, &set, 7);
         }
-        assert!(destination.words(0, &set).blocks.is_empty());
         let words = destination.words(0, &set);
         assert_eq!((words.below, words.blocks.len()), (3, 2));
         let told: Vec<u32> = words.blocks.iter().flat_map(|&word| of_block(word, 3)).collect();
