@@ -116,6 +116,14 @@ CLAIMS = [
         why="ahead of dcPIM and pFabric; of pHost from 2 BDP on, whose flows of 1 BDP stall once and end before",
     ),
     Claim(
+        says="dcSim is ahead from 1 BDP on of a pFabric whose hosts wait for room in their own port",
+        where="section 4.1, Fig. 5a, another reading",
+        paper="faster in all but 0.5 BDP",
+        holds=ahead("dcsim", (WAITING_HOSTS,), (1.0, 2.0, 4.0)),
+        tier="full",
+        why="what pFabric loses in a permutation it loses in its hosts' own ports, which a window of 1 BDP overfills",
+    ),
+    Claim(
         says="dcSim is ahead from 2 BDP on where switches spray the others' packets round robin",
         where="section 4.1, Fig. 5a, as the dcPIM simulator sprays",
         paper="faster in all but 0.5 BDP",
