@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pytest
-from door import Columns, Config, assert_same, configure, fat_tree, leaf_spine, link, messages, run
+from door import Columns, Config, assert_same, fat_tree, leaf_spine, messages, run
+from door_dcsim import HOP, RTT_MAX_PS, dcsim
 
 from fabricsim import simulate
 from fabricsim.scenario import scenario_from_mapping
 
-HOP = link(800, 650_000)
 DATA, SIM, SIM_ACK, DATA_ACK = 0, 2, 3, 4
 LANES = {SIM: "sim", SIM_ACK: "sim_ack", DATA_ACK: "data_ack"}
-ALL_LOST_AT_TIMES = [{"packet": kind, "ppm": 20_000} for kind in ("data", "sim", "sim-ack", "data-ack")]
-
-
-def dcsim(fabric: Config, *, threads: int = 1, losses: Iterable[Config] = (), **changes: Any) -> Config:
-    """The dcSim paper's settings; RTT_max is Theorem 2's for three tiers. `changes`: fields of transport or ports."""
-    config = configure(fabric | {"losses": list(losses)}, "rps", threads=threads, measure={"trace": True})
-    config["frame"] |= {"payload_bytes": 9000, "header_bytes": 0, "gap_bytes": 0}
-    config["port"]["discipline"] = {
-        "kind": "dcsim", "queue_packets": 12, "bucket_packets": 12, "token_factor": 2.1, "data_buffer_bytes": 216_000,
-    }  # fmt: skip
-    config["transport"] = {
-        "kind": "dcsim", "rtt_max_ps": 22_041_216, "wait_ps": 22_041_216, "data_timeout_ps": 100_000_000,
-        "ack_every": 16, "ack_interval_ps": 23_400_000, "direct_below_packets": 0, "clock_drift_ppm": 40.0,
-        "clock_drift": "uniform", "start_jitter": "uniform",
-    }  # fmt: skip
-    for part in (config["transport"], config["port"]["discipline"], config["measure"]):
-        part |= {name: changes.pop(name) for name in list(changes) if name in part}
-    assert not changes
-    return config
+LOSSES = [{"packet": kind, "ppm": 20_000} for kind in ("data", "sim", "sim-ack", "data-ack")]
+UNEVEN = {"clock_drift_ppm": 40.0, "start_jitter": "uniform", "data_timeout_ps": 100_000_000}
 
 
 def collectives(seed: int = 1) -> Columns:
@@ -67,8 +49,7 @@ def test_a_lone_flow_of_three_packets_by_hand() -> None:
 
     Links: 0 host 0 to leaf, 1 host 1 to leaf, 2 leaf to host 0, 3 leaf to host 1.
     """
-    rtt_max = 22_041_216
-    config = dcsim(leaf_spine(1, 2, 1, HOP), bucket_packets=2, clock_drift_ppm=0.0, start_jitter="none")
+    config = dcsim(leaf_spine(1, 2, 1, HOP), bucket_packets=2)
     output = run(config, messages([0], [1], 3 * 9000))
     wanted = [
         # Sims leave at 0 and 640; the third token comes 90,000 + 2.1 * 640 = 91,344 after the first was spent.
@@ -87,21 +68,21 @@ def test_a_lone_flow_of_three_packets_by_hand() -> None:
         (2_603_200, 2, 1, SIM_ACK),
         (91_344 + 2_602_560, 2, 2, SIM_ACK),
         # Datas are due RTT_max after 0, 640 and 91,344. The second waits for the first, the third for the second.
-        (rtt_max + 1 * 90_000 + 650_000, 0, 0, DATA),
-        (rtt_max + 2 * 90_000 + 650_000, 0, 1, DATA),
-        (rtt_max + 3 * 90_000 + 650_000, 0, 2, DATA),
+        (RTT_MAX_PS + 1 * 90_000 + 650_000, 0, 0, DATA),
+        (RTT_MAX_PS + 2 * 90_000 + 650_000, 0, 1, DATA),
+        (RTT_MAX_PS + 3 * 90_000 + 650_000, 0, 2, DATA),
         # The leaf sends each when it has the whole, when the one before has just left.
-        (rtt_max + 2 * 90_000 + 1_300_000, 3, 0, DATA),
-        (rtt_max + 3 * 90_000 + 1_300_000, 3, 1, DATA),
-        (rtt_max + 4 * 90_000 + 1_300_000, 3, 2, DATA),
+        (RTT_MAX_PS + 2 * 90_000 + 1_300_000, 3, 0, DATA),
+        (RTT_MAX_PS + 3 * 90_000 + 1_300_000, 3, 1, DATA),
+        (RTT_MAX_PS + 4 * 90_000 + 1_300_000, 3, 2, DATA),
         # The last Data is acknowledged at once: all below 3 are there.
-        (rtt_max + 360_000 + 1_300_000 + 650_640, 1, 3, DATA_ACK),
-        (rtt_max + 360_000 + 1_300_000 + 2 * 650_640, 2, 3, DATA_ACK),
+        (RTT_MAX_PS + 360_000 + 1_300_000 + 650_640, 1, 3, DATA_ACK),
+        (RTT_MAX_PS + 360_000 + 1_300_000 + 2 * 650_640, 2, 3, DATA_ACK),
     ]
     trace = zip(*(output["trace"][name].tolist() for name in ("at_ps", "link", "psn", "kind")), strict=True)
     assert list(trace) == sorted(wanted)
     flow = {name: int(column[0]) for name, column in output["flows"].items()}
-    assert (flow["started_at_ps"], flow["last_acked_at_ps"]) == (0, rtt_max + 360_000 + 2_601_280)
+    assert (flow["started_at_ps"], flow["last_acked_at_ps"]) == (0, RTT_MAX_PS + 360_000 + 2_601_280)
     assert (flow["retransmitted_packets_count"], flow["reordered_packets_count"]) == (0, 0)
     assert flow["delay_ps"] == 3 * (2 * 90_000 + 2 * 650_000)
     counts = output["transport"]
@@ -112,11 +93,11 @@ def test_a_lone_flow_of_three_packets_by_hand() -> None:
     assert output["ports"]["max_waiting_data_packets"][:4].tolist() == [1, 0, 0, 1]
 
 
-@pytest.mark.parametrize("losses", [(), ALL_LOST_AT_TIMES], ids=["no losses", "losses"])
-@pytest.mark.parametrize("wait_ps", [22_041_216, 0])
+@pytest.mark.parametrize("losses", [(), LOSSES], ids=["no losses", "losses"])
+@pytest.mark.parametrize("wait_ps", [RTT_MAX_PS, 0])
 def test_any_number_of_threads_gives_the_same_bytes(wait_ps: int, losses: list[Config]) -> None:
     one, two, three = (
-        run(dcsim(fat_tree(4, HOP), threads=threads, losses=losses, wait_ps=wait_ps), collectives())
+        run(dcsim(fat_tree(4, HOP), threads=threads, losses=losses, wait_ps=wait_ps, **UNEVEN), collectives())
         for threads in (1, 2, 3)
     )
     assert len(one["trace"]["at_ps"]) > 5_000
@@ -143,13 +124,13 @@ def test_the_order_of_the_list_means_nothing(direct_below_packets: int) -> None:
     place = np.argsort(order).astype(np.uint32)
     shuffled = {name: columns[name][order] for name in ("src", "dst", "bytes", "start_ps", "rank", "collective")}
     shuffled |= {name: place[columns[name]] for name in ("dep_message", "dep_on")}
-    config = dcsim(fat_tree(4, HOP), losses=ALL_LOST_AT_TIMES, direct_below_packets=direct_below_packets)
+    config = dcsim(fat_tree(4, HOP), losses=LOSSES, direct_below_packets=direct_below_packets, **UNEVEN)
     assert_same_flows(run(config, columns), run(config, columns | shuffled), order)
 
 
 def test_to_measure_changes_nothing() -> None:
     def outcome(**measure: Any) -> Any:
-        return run(dcsim(fat_tree(4, HOP), losses=ALL_LOST_AT_TIMES, **measure), collectives())
+        return run(dcsim(fat_tree(4, HOP), losses=LOSSES, **UNEVEN, **measure), collectives())
 
     plain = outcome(trace=False, queues=False)
     assert len(plain["trace"]["at_ps"]) == len(plain["series"]["end_ps"]) == 0
@@ -163,7 +144,7 @@ def test_to_measure_changes_nothing() -> None:
 
 @pytest.mark.parametrize("interval_ps", [100_000, 777_777, 10**9])
 def test_the_series_sums_up_to_what_flows_and_ports_have(interval_ps: int) -> None:
-    config = dcsim(fat_tree(4, HOP), losses=ALL_LOST_AT_TIMES, queue_packets=3, interval_ps=interval_ps)
+    config = dcsim(fat_tree(4, HOP), losses=LOSSES, queue_packets=3, interval_ps=interval_ps, **UNEVEN)
     config["measure"]["watched_port"] = ["edge-0", "host-1"]
     output = run(config, collectives())
     series = {name: int(column.sum()) for name, column in output["series"].items()}
@@ -188,7 +169,7 @@ def test_every_frame_of_every_lane_is_accounted_for() -> None:
     columns = collectives()
     last = messages([0], [15], 3 * 9000, 2_000_000_000)
     columns = {name: np.concatenate([column, last[name]]) for name, column in columns.items()}
-    config = dcsim(fat_tree(4, HOP), losses=ALL_LOST_AT_TIMES, queue_packets=3, data_buffer_bytes=45_000)
+    config = dcsim(fat_tree(4, HOP), losses=LOSSES, queue_packets=3, data_buffer_bytes=45_000, **UNEVEN)
     output = run(config, columns)
     ports, trace, counts = output["ports"], output["trace"], output["transport"]
     assert output["status"] == "done"
@@ -209,7 +190,7 @@ def test_every_frame_of_every_lane_is_accounted_for() -> None:
     assert counts["sims_sent_count"] == ports["sim_frames_count"][is_nic].sum()
     assert counts["sims_sent_count"] == counts["sims_acked_count"] + counts["sims_timed_out_count"]
     assert counts["sim_acks_late_count"] == 0, "RTT_max bounds what a Sim takes (Theorem 2)"
-    assert counts["sim_rtt_max_ps"] <= 22_041_216
+    assert counts["sim_rtt_max_ps"] <= RTT_MAX_PS
     assert ports["dropped_sim_count"].sum() > 0
 
 

@@ -7,17 +7,16 @@ columns of flows and ports (drops, counts and largest queues by lane), and what 
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import pytest
 import twin
-from door import Config, configure, leaf_spine, link, messages
+from door import Config, leaf_spine, messages
+from door_dcsim import HOP, dcsim
 from twin.compare import compare
 from twin.draws_dcsim import draw_config, draw_messages
 from twin.tree import Tree
 
 SEEDS = range(360)
-HOP = link(800, 650_000)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -58,25 +57,6 @@ def can_run(config: Config, drawn: dict[str, list[int]]) -> bool:
     return all(src.can_reach(dst) and dst.can_reach(src) for src, dst in pairs)
 
 
-def dcsim(fabric: Config, limit_ps: int = 10**9, **changes: Any) -> Config:
-    """The dcSim paper's settings (sections 2.5 and 4), Theorem 2's RTT_max of three tiers; jumbo frames."""
-    rtt_max = 22_041_216
-    config = configure(fabric, "rps", limit_ps=limit_ps, measure={"trace": True})
-    config["frame"] |= {"payload_bytes": 9000, "header_bytes": 0, "gap_bytes": 0}
-    config["port"]["discipline"] = {
-        "kind": "dcsim", "queue_packets": 12, "bucket_packets": 12, "token_factor": 2.1, "data_buffer_bytes": None,
-    }  # fmt: skip
-    config["transport"] = {
-        "kind": "dcsim", "rtt_max_ps": rtt_max, "wait_ps": rtt_max, "data_timeout_ps": 10 * rtt_max, "ack_every": 16,
-        "ack_interval_ps": 23_400_000, "direct_below_packets": 0, "clock_drift_ppm": 0.0, "clock_drift": "uniform",
-        "start_jitter": "none",
-    }  # fmt: skip
-    for part in (config["transport"], config["port"]["discipline"], config["balancer"], config["fabric"]):
-        part |= {name: changes.pop(name) for name in list(changes) if name in part}
-    assert not changes
-    return config
-
-
 def compare_messages(config: Config, src: list[int], dst: list[int], packets: list[int]) -> twin.Outcome:
     columns = messages(src, dst, [count * 9000 for count in packets])
     outcome = compare(config, {name: column.tolist() for name, column in columns.items()})
@@ -103,5 +83,13 @@ def test_a_small_flow_without_losses_needs_no_sim() -> None:
 
 def test_what_a_failing_link_loses_has_waited_until_then() -> None:
     down = {"at_ps": 1_500_000, "link": ["leaf-0", "spine-0"], "state": "down"}
-    config = dcsim(leaf_spine(2, 3, 1, HOP), 3_000_000, direct_below_packets=100, link_events=[down])
+    config = dcsim(leaf_spine(2, 3, 1, HOP), time_limit_ps=3_000_000, direct_below_packets=100, link_events=[down])
     compare_messages(config, [0, 1, 2], [3, 4, 5], [10, 10, 10])
+
+
+@pytest.mark.xfail(strict=True, reason="the integral of the queue leaves out what is evicted")
+def test_data_that_gives_way_has_waited_until_then() -> None:
+    """Room for five Datas, which small flows fill: each Data that is due takes the place of one of theirs."""
+    fabric = leaf_spine(1, 3, 1, HOP)
+    config = dcsim(fabric, wait_ps=0, direct_below_packets=70, queue_packets=5, data_buffer_bytes=45_000)
+    assert compare_messages(config, [0, 0], [1, 2], [60, 100]).ports["dropped_data_count"][0] > 0
