@@ -87,7 +87,6 @@ def test_what_a_failing_link_loses_has_waited_until_then() -> None:
     compare_messages(config, [0, 1, 2], [3, 4, 5], [10, 10, 10])
 
 
-@pytest.mark.xfail(strict=True, reason="the integral of the queue leaves out what is evicted")
 def test_data_that_gives_way_has_waited_until_then() -> None:
     """Room for five Datas, which small flows fill: each Data that is due takes the place of one of theirs."""
     fabric = leaf_spine(1, 3, 1, HOP)

@@ -6,7 +6,7 @@ mod strict_priority;
 mod token_bucket;
 
 use crate::config::{DisciplineConfig, FrameConfig};
-use crate::packet::{Packet, Slot};
+use crate::packet::Slot;
 use crate::units::{BytePace, Ps};
 pub use dcsim::{Dcsim, LANES, Lane, LaneTally};
 use pfabric::Pfabric;
@@ -16,7 +16,7 @@ use strict_priority::StrictPriority;
 /// A way to hold packets back.
 pub trait Queueing {
     /// Takes a packet in at `slot.at`. What the limits then no longer allow, this packet or others, is dropped.
-    fn add(&mut self, slot: Slot, dropped: &mut impl FnMut(Packet));
+    fn add(&mut self, slot: Slot, dropped: &mut impl FnMut(Slot));
 
     /// When something may start if the transmitter is free from `free_at` on and nothing more arrives; [`crate::units::NEVER`] when nothing waits.
     fn next_start(&self, free_at: Ps) -> Ps;
@@ -75,7 +75,7 @@ impl Discipline {
 
 impl Queueing for Discipline {
     #[inline(always)]
-    fn add(&mut self, slot: Slot, dropped: &mut impl FnMut(Packet)) {
+    fn add(&mut self, slot: Slot, dropped: &mut impl FnMut(Slot)) {
         match self {
             Self::Dcsim(arbiter) => arbiter.add(slot, dropped),
             Self::StrictPriority(levels) => levels.add(slot, dropped),

@@ -85,9 +85,15 @@ class Arbiter(Port):
     def has_room(self, packet: Packet) -> bool:
         lane = self.lane_of(packet)
         if lane in ("data", "direct"):
-            waiting = sum(other.size for other in [*self.lanes["data"], *self.lanes["direct"]])
-            return waiting + packet.size <= self.data_buffer
+            return self.data_bytes() + packet.size <= self.data_buffer
         return len(self.lanes[lane]) < self.most
+
+    def data_bytes(self) -> int:
+        return sum(other.size for other in [*self.lanes["data"], *self.lanes["direct"]])
+
+    def has_direct_room(self, size: int) -> bool:
+        """Whether a host may add data that goes without Sims."""
+        return len(self.lanes["direct"]) < self.most and self.data_bytes() + size <= self.data_buffer
 
     @staticmethod
     def lane_of(packet: Packet) -> str:

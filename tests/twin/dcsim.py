@@ -116,7 +116,7 @@ class DcsimHost:
             if flow is None:
                 break
             self.simulate(flow)
-        while self.direct and len(self.port.lanes["direct"]) < self.port.most:
+        while self.direct and self.port.has_direct_room(self.run.full_frame):
             self.send_directly(self.direct.pop(0))
 
     def simulate(self, flow: Flow) -> None:

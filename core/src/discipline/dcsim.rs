@@ -6,7 +6,7 @@
 
 use super::Queueing;
 use super::token_bucket::TokenBucket;
-use crate::packet::{Kind, Packet, Slot};
+use crate::packet::{Kind, Slot};
 use crate::units::{NEVER, Ps};
 use std::collections::VecDeque;
 
@@ -87,6 +87,11 @@ impl Dcsim {
         self.waiting(lane) < self.queue_packets
     }
 
+    /// Whether a frame of this size can be added to the data that goes without Sims.
+    pub fn has_direct_room(&self, bytes: u32) -> bool {
+        self.has_room(Lane::Direct) && self.data_bytes + u64::from(bytes) <= self.data_buffer_bytes
+    }
+
     /// What the lanes have counted.
     pub fn tallies(&self) -> [LaneTally; 4] {
         self.tallies
@@ -96,15 +101,12 @@ impl Dcsim {
         &mut self.tallies[(lane as usize).min(Lane::Data as usize)]
     }
 
-    fn add_data(&mut self, lane: Lane, slot: Slot, dropped: &mut impl FnMut(Packet)) {
+    fn add_data(&mut self, lane: Lane, slot: Slot, dropped: &mut impl FnMut(Slot)) {
         while self.data_bytes + u64::from(slot.packet.bytes()) > self.data_buffer_bytes {
             let direct = if lane == Lane::Data { self.lanes[Lane::Direct as usize].pop_back() } else { None };
-            let victim = direct.unwrap_or(slot).packet;
             self.tally(Lane::Data).drops += 1;
-            dropped(victim);
-            if direct.is_none() {
-                return;
-            }
+            dropped(direct.unwrap_or(slot));
+            let Some(Slot { packet: victim, .. }) = direct else { return };
             self.data_bytes -= u64::from(victim.bytes());
         }
         self.data_bytes += u64::from(slot.packet.bytes());
@@ -117,14 +119,14 @@ impl Dcsim {
 
 impl Queueing for Dcsim {
     #[inline(always)]
-    fn add(&mut self, slot: Slot, dropped: &mut impl FnMut(Packet)) {
+    fn add(&mut self, slot: Slot, dropped: &mut impl FnMut(Slot)) {
         let lane = lane_of(slot.packet.kind());
         if lane as usize >= Lane::Data as usize {
             return self.add_data(lane, slot, dropped);
         }
         if !self.has_room(lane) {
             self.tally(lane).drops += 1;
-            return dropped(slot.packet);
+            return dropped(slot);
         }
         self.small_bytes += u64::from(slot.packet.bytes());
         self.lanes[lane as usize].push_back(slot);
@@ -176,6 +178,7 @@ impl Queueing for Dcsim {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Packet;
 
     const LARGE: u32 = 9000;
     const SMALL: u32 = 64;
@@ -192,7 +195,7 @@ mod tests {
     fn add(arbiter: &mut Dcsim, at: Ps, kind: Kind, numbers: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut dropped = Vec::new();
         for number in numbers {
-            arbiter.add(Slot { at, packet: packet(kind, number) }, &mut |victim| dropped.push(victim.psn()));
+            arbiter.add(Slot { at, packet: packet(kind, number) }, &mut |victim| dropped.push(victim.packet.psn()));
         }
         dropped
     }

@@ -5,7 +5,7 @@
 //! *Differs*: more than 65,535 packets left count as 65,535. *State*: what waits. *Cost*: a look at all that waits, a packet.
 
 use super::Queueing;
-use crate::packet::{Packet, Slot};
+use crate::packet::Slot;
 use crate::units::{NEVER, Ps};
 use std::collections::VecDeque;
 
@@ -31,7 +31,7 @@ impl Pfabric {
 }
 
 impl Queueing for Pfabric {
-    fn add(&mut self, slot: Slot, dropped: &mut impl FnMut(Packet)) {
+    fn add(&mut self, slot: Slot, dropped: &mut impl FnMut(Slot)) {
         if slot.packet.is_control() {
             self.control.push_back(slot);
         } else {
@@ -41,7 +41,7 @@ impl Queueing for Pfabric {
         while self.waiting_bytes > self.buffer_bytes {
             let Some(worst) = self.evict() else { return };
             self.waiting_bytes -= u64::from(worst.packet.bytes());
-            dropped(worst.packet);
+            dropped(worst);
         }
     }
 
@@ -75,7 +75,7 @@ impl Queueing for Pfabric {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Kind;
+    use crate::packet::{Kind, Packet};
 
     /// Adds packets of 1,000 bytes (control: 100), each `(flow, left)`, numbered as they come; the numbers of those dropped.
     fn add(queue: &mut Pfabric, kind: Kind, packets: &[(u32, u16)], next: &mut u32) -> Vec<u32> {
@@ -83,7 +83,7 @@ mod tests {
         for &(flow, left) in packets {
             let bytes = if kind == Kind::Data { 1000 } else { 100 };
             let packet = Packet::new(kind, flow, *next, 0, left, bytes);
-            queue.add(Slot { at: 0, packet }, &mut |victim| dropped.push(victim.psn()));
+            queue.add(Slot { at: 0, packet }, &mut |victim| dropped.push(victim.packet.psn()));
             *next += 1;
         }
         dropped

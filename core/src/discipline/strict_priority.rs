@@ -33,13 +33,13 @@ impl StrictPriority {
 }
 
 impl Queueing for StrictPriority {
-    fn add(&mut self, slot: Slot, dropped: &mut impl FnMut(Packet)) {
+    fn add(&mut self, slot: Slot, dropped: &mut impl FnMut(Slot)) {
         self.levels[level_of(slot.packet)].push_back(slot);
         self.waiting_bytes += u64::from(slot.packet.bytes());
         while self.waiting_bytes > self.buffer_bytes {
             let Some(worst) = self.levels.iter_mut().rev().find_map(VecDeque::pop_back) else { return };
             self.waiting_bytes -= u64::from(worst.packet.bytes());
-            dropped(worst.packet);
+            dropped(worst);
         }
     }
 
@@ -79,7 +79,7 @@ mod tests {
     fn add(levels: &mut StrictPriority, packets: &[(Kind, u16)]) -> Vec<u32> {
         let mut dropped = Vec::new();
         for (psn, &(kind, priority)) in (0..).zip(packets) {
-            levels.add(Slot { at: 0, packet: packet(kind, priority, psn) }, &mut |victim| dropped.push(victim.psn()));
+            levels.add(Slot { at: 0, packet: packet(kind, priority, psn) }, &mut |victim| dropped.push(victim.packet.psn()));
         }
         dropped
     }
@@ -128,7 +128,7 @@ mod tests {
                 assert_eq!(levels.take(0).map(|slot| slot.packet), best.map(|place| list.remove(place)));
             }
             let new = packet(if stream.below(4) == 0 { Token } else { Data }, stream.below(8) as u16, psn);
-            levels.add(Slot { at: 0, packet: new }, &mut |victim| dropped.push(victim));
+            levels.add(Slot { at: 0, packet: new }, &mut |victim| dropped.push(victim.packet));
             list.push(new);
             while list.iter().map(|packet| packet.bytes() as usize).sum::<usize>() > ROOM {
                 let worst = (0..list.len()).max_by_key(|&place| (rank(&list[place]), list[place].psn()));

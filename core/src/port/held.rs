@@ -33,6 +33,11 @@ impl Held {
     }
 }
 
+/// What a packet that does not leave has added to the integral of the queue.
+fn stay(added_at: Ps, now: Ps, packet: Packet) -> u128 {
+    u128::from(now - added_at) * u128::from(packet.bytes())
+}
+
 impl Port {
     /// When something that waits will start if nothing more arrives; never, when nothing waits or the port is a FIFO, which has decided already.
     #[inline(always)]
@@ -51,9 +56,12 @@ impl Port {
     pub fn add(&mut self, now: Ps, packet: Packet, dropped: &mut impl FnMut(Packet)) {
         let Some(held) = &mut self.held else { return };
         held.decided_until = held.decided_until.max(now);
-        let drops = &mut self.tally.drops;
-        held.discipline.add(Slot { at: now, packet }, &mut |victim| {
-            drops[victim.class()] += 1;
+        let (tally, observes) = (&mut self.tally, self.observes);
+        held.discipline.add(Slot { at: now, packet }, &mut |Slot { at: added_at, packet: victim }| {
+            tally.drops[victim.class()] += 1;
+            if observes {
+                tally.queue_byte_ps += stay(added_at, now, victim);
+            }
             dropped(victim);
         });
         if self.observes {
@@ -124,7 +132,7 @@ impl Port {
         held.discipline.clear(&mut |Slot { at: added_at, packet }| {
             tally.lost[packet.class()] += 1;
             if observes {
-                tally.queue_byte_ps += u128::from(now - added_at) * u128::from(packet.bytes());
+                tally.queue_byte_ps += stay(added_at, now, packet);
             }
         });
         (held.served_until, self.queue_bytes) = (0, 0);

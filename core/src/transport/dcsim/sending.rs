@@ -52,7 +52,7 @@ impl Dcsim {
 
     /// Adds packets of small flows to the NIC's last queue while it has room.
     pub(super) fn send_directly(&mut self, now: Ps, around: &mut Surroundings<'_, '_>) {
-        while around.port.lanes().is_some_and(|lanes| lanes.has_room(Lane::Direct)) {
+        while around.port.lanes().is_some_and(|lanes| lanes.has_direct_room(around.rules.full_frame)) {
             let Some(own) = self.direct.pop_front() else { break };
             let source = &mut self.sources[own as usize];
             let Some(psn) = source.next_new() else { continue };
