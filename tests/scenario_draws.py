@@ -184,13 +184,16 @@ def scenarios(draw: st.DrawFn, kinds: tuple[str, ...] = ANY_TRANSPORT) -> Scenar
     going = balancers_of(transport.kind)
     mixing = [kind for kind in ON_SWITCHES if kind in going and kind not in ("conga", "sglb", "ecmp")]
     marks = st.sampled_from(["auto", "none"])
+    frame = draw(frames)
+    if transport.kind != "paced":
+        frame = frame.replace(ack=min(frame.ack, Bytes(frame.data_bytes)))
     return Scenario(
         fabric=fabric,
         workload=draw(workloads),
         balancer=draw(built(BALANCERS[draw(st.sampled_from(going))])),
         deployment=draw(st.none() | deployments(mixing)) if mixing and transport.kind != "dcsim" else None,
         transport=transport,
-        frame=draw(frames),
+        frame=frame,
         port=Port(
             buffer=draw(st.just("infinite") | st.integers(2**20, 2**40).map(Bytes)),
             ecn_threshold=draw(marks | st.integers(1, 2**40).map(Bytes) if transport.kind == "paced" else marks),

@@ -212,3 +212,16 @@ def test_lost_datas_are_all_that_is_sent_again() -> None:
         lost += int(output["ports"]["lost_data_count"].sum())
         again += int(output["flows"]["retransmitted_packets_count"][0])
     assert again == lost > 0
+
+
+@pytest.mark.parametrize("interval_ps", [100_000, 700_001, 10**9])
+def test_a_run_that_is_cut_ends_at_its_limit_with_and_without_series(interval_ps: int) -> None:
+    """Windows of 650 ns, cut at 40.3 us: neither they nor intervals decide where a run ends."""
+    config = dcsim(fat_tree(4, HOP), losses=LOSSES, **UNEVEN) | {"time_limit_ps": 40_300_001}
+    plain = run(config, collectives())
+    config["measure"] |= {"interval_ps": interval_ps}
+    other = run(config, collectives())
+    assert plain["status"] == "time-limit"
+    assert plain["totals"]["end_at_ps"] == 40_300_001
+    assert_same(plain | {"series": {}}, other, but=("peak_rings_bytes",))
+    assert other["series"]["end_ps"].tolist()[-1] == 40_300_001

@@ -109,7 +109,9 @@ def _conservation(results: Results) -> list[str]:
 
 def _is_all_over(results: Results) -> bool:
     """Whether nothing is under way any more: hosts that do not pace may still have copies and control packets."""
-    return results.summary["unfinished_count"] == 0 and isinstance(results.scenario.transport, Paced)
+    scenario = results.scenario
+    ended = results.summary["unfinished_count"] == 0 and not scenario.workload.is_endless
+    return ended and isinstance(scenario.transport, Paced)
 
 
 def _deliveries(results: Results) -> list[str]:

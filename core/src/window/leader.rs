@@ -26,6 +26,10 @@ pub(super) struct Leader<'a> {
     pub(super) settles_in: Ps,
     /// End of the last window in which anything happened.
     pub(super) active_until: Ps,
+    /// Where the present window ends, and what has happened in it so far.
+    window_ends_at: Ps,
+    activity: u64,
+    has_released: bool,
     pub(super) packet_hops_count: u64,
     pub(super) unroutable: [u64; 2],
     pub(super) windows_count: u64,
@@ -62,6 +66,9 @@ impl<'a> Leader<'a> {
             changed: 0,
             settles_in,
             active_until: 0,
+            window_ends_at: 0,
+            activity: 0,
+            has_released: false,
             packet_hops_count: 0,
             unroutable: [0; 2],
             windows_count: 0,
@@ -97,38 +104,34 @@ impl<'a> Leader<'a> {
             plan.step = Step::Window;
             let may_jump = self.settles_in == 0 || (arrival == NEVER && plan.from >= self.active_until + self.settles_in);
             if may_jump {
-                // An interval ends with a window, if with one in which nothing happens.
-                plan.from = plan.from.max(next.min(self.next_change_at()).min(self.next_sample_at - 1));
+                plan.from = plan.from.max(next.min(self.next_change_at()));
+                self.pass_intervals(shared, plan.from.min(self.time_limit));
             }
             if next == NEVER {
                 self.stop(&mut plan, Status::Stuck);
             }
         } else {
-            let (mut activity, mut signals, mut sample) = (0, Signals::new(), Sample::default());
+            let mut signals = Signals::new();
             for report in &shared.reports {
-                let Report { completed, hops, sent, unroutable, signals: new, sample: own } = std::mem::take(&mut *lock(report));
-                own.iter().for_each(|own| sample.add(own));
+                let Report { completed, hops, sent, unroutable, signals: new, .. } = &mut *lock(report);
                 self.unroutable[0] += unroutable[0];
                 self.unroutable[1] += unroutable[1];
-                self.finished += completed;
-                self.packet_hops_count += hops;
-                activity += hops + sent;
-                signals.extend(new);
+                self.finished += *completed;
+                self.packet_hops_count += *hops;
+                self.activity += *hops + *sent;
+                signals.append(new);
             }
-            self.windows_count += 1;
             self.end_at = plan.until;
             plan.from = self.end_at;
-            if activity > 0 {
-                self.active_until = self.end_at;
-            }
             if plan.samples {
-                self.end_interval(Sample { at: plan.until, ..sample });
+                self.pass_intervals(shared, self.end_at);
             }
+            shared.reports.iter().for_each(|report| *lock(report) = Report::default());
             self.spread(signals, &mut plan.releases);
-            if self.finished == self.total {
-                self.stop(&mut plan, Status::Done);
-            } else if activity == 0 && plan.releases.is_empty() {
-                plan.step = Step::Look;
+            self.has_released |= !plan.releases.is_empty();
+            // A window that an interval of the series has cut in two is not over before its second part is: series do not change what comes of a run.
+            if self.end_at == self.window_ends_at {
+                self.judge(&mut plan);
             }
         }
         if plan.step != Step::Stop && plan.from >= self.time_limit {
@@ -146,18 +149,40 @@ impl<'a> Leader<'a> {
         }
     }
 
-    fn end_interval(&mut self, sample: Sample) {
+    /// A window is over: says what comes next.
+    fn judge(&mut self, plan: &mut Plan) {
+        self.windows_count += 1;
+        if self.activity > 0 {
+            self.active_until = self.end_at;
+        }
+        if self.finished == self.total {
+            self.stop(plan, Status::Done);
+        } else if self.activity == 0 && !self.has_released {
+            plan.step = Step::Look;
+        }
+        (self.activity, self.has_released) = (0, false);
+    }
+
+    /// Ends the intervals that end by `now`. Threads have just said what they have counted, and nothing has happened since the end of the first of them.
+    fn pass_intervals(&mut self, shared: &Shared, now: Ps) {
+        while self.next_sample_at <= now {
+            let at = self.next_sample_at;
+            self.end_interval(shared, at);
+            self.next_sample_at = at.saturating_add(self.interval);
+        }
+    }
+
+    fn end_interval(&mut self, shared: &Shared, at: Ps) {
+        let mut sample = Sample { at, ..Sample::default() };
+        shared.reports.iter().filter_map(|report| lock(report).sample).for_each(|own| sample.add(&own));
         self.series.push(sample.since(&self.last_sample));
         self.last_sample = sample;
-        self.next_sample_at = sample.at.saturating_add(self.interval);
     }
 
     /// Ends the last interval, when the run has ended in the midst of it.
     pub(super) fn end(&mut self, shared: &Shared) {
-        let mut sample = Sample { at: self.end_at, ..Sample::default() };
-        shared.reports.iter().filter_map(|report| lock(report).sample).for_each(|own| sample.add(&own));
-        if self.interval != NEVER && sample.at > self.last_sample.at {
-            self.end_interval(sample);
+        if self.interval != NEVER && self.end_at > self.last_sample.at {
+            self.end_interval(shared, self.end_at);
         }
     }
 
@@ -165,14 +190,17 @@ impl<'a> Leader<'a> {
         self.changes.get(self.changed).map_or(NEVER, |change| change.at)
     }
 
-    /// Ends the window where links change; when that is where it begins, the change comes first.
+    /// Ends the window where links change or the time is over; when links change where it begins, the change comes first.
     fn end_window(&mut self, plan: &mut Plan) {
         if plan.step == Step::Window && self.next_change_at() <= plan.from {
             plan.routes = self.changes[self.changed].routes.unwrap_or(plan.routes);
             plan.step = Step::Change(self.changed);
             self.changed += 1;
         }
-        plan.until = (plan.from + self.window).min(self.next_change_at()).min(self.next_sample_at);
+        if plan.from >= self.window_ends_at {
+            self.window_ends_at = (plan.from + self.window).min(self.next_change_at()).min(self.time_limit);
+        }
+        plan.until = self.window_ends_at.min(self.next_sample_at);
         plan.samples = plan.step == Step::Window && plan.until == self.next_sample_at;
     }
 

@@ -39,6 +39,7 @@ impl Worker<'_> {
                 Step::Look => {
                     shared.next_arrival_at[self.number].store(self.next_arrival_at(context), Ordering::Release);
                     shared.next_send_at[self.number].store(self.next_send_at(), Ordering::Release);
+                    lock(&shared.reports[self.number]).sample = context.has_series.then(|| self.sample(context));
                     jumped = true;
                 }
                 Step::Window => {

@@ -23,6 +23,7 @@ SPRAYERS_OF_SIMS = ("rps", "drb")
 def check(scenario: Scenario) -> None:
     """Refuse parts that do not go together, in a validator of the scenario."""
     _check_balancer(scenario)
+    _check_frame(scenario)
     _check_deployment(scenario)
     _check_port(scenario)
     _check_measure(scenario)
@@ -43,6 +44,14 @@ def _check_balancer(scenario: Scenario) -> None:
     if scenario.balancer.kind not in allowed:
         words = f"one of {', '.join(allowed)} where transport.kind is {transport}"
         raise refusal(scenario.balancer.kind, words, "balancer.kind")
+
+
+def _check_frame(scenario: Scenario) -> None:
+    """Tokens, Sims and ACKs go before data: where they were larger, they alone would fill the links."""
+    frame, transport = scenario.frame, scenario.transport
+    if transport.discipline != "fifo" and frame.data_bytes < frame.ack:
+        words = f"no more than a data frame, {frame.data_bytes}B, where transport.kind is {transport.kind}"
+        raise refusal(str(frame.ack), words, "frame.ack")
 
 
 def _check_deployment(scenario: Scenario) -> None:

@@ -30,7 +30,7 @@ class Loss(Part):
     @model_validator(mode="after")
     def _check(self) -> Loss:
         if abs(self.probability * _MILLION - self.ppm) > 1e-6:
-            raise refusal(self.probability, f"whole millionths, such as {self.ppm / _MILLION:g}", "probability")
+            raise refusal(self.probability, f"whole millionths, such as {max(self.ppm, 1) / _MILLION:g}", "probability")
         return self
 
     @property

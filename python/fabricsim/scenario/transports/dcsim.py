@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StrictBool
 
+from fabricsim.errors import ScenarioError
 from fabricsim.scenario.derived import Derived
 from fabricsim.scenario.ranges import Real, Whole
 from fabricsim.scenario.transports.scheme import Discipline, Packets, StartJitter, TransportPart, Wait
@@ -114,8 +115,14 @@ class Dcsim(TransportPart):
         }
 
     def lowered(self, here: Derived) -> dict[str, Any]:
-        """Return the scheme as the core reads it: what belongs to ports is in the discipline."""
+        """Return the scheme as the core reads it: what belongs to ports is in the discipline.
+
+        Raises `ScenarioError` for an `rtt_max` in which no Sim between the farthest hosts can be acknowledged.
+        """
         fields = super().lowered(here)
+        if fields["rtt_max_ps"] < here.control_rtt_ps:
+            least = Duration(here.control_rtt_ps)
+            raise ScenarioError("transport.rtt_max", self.rtt_max, f"at least {least}, a Sim's RTT in an idle fabric")
         for of_ports in ("queue_packets", "scale_queues", "bucket_packets", "token_factor"):
             del fields[of_ports]
         fields["wait_ps"] = round(fields.pop("wait_fraction") * fields["rtt_max_ps"])
