@@ -165,6 +165,8 @@ CLAIMS = [
         paper="lossless",
         holds=most(LOSS, ["dcpim", "phost"], 0),
         tier="medium",
+        why="random spraying: queues of up to 40 of the 55 packets that a port holds are common under dcPIM, and in "
+        "few runs one is full",
     ),
     Claim(
         says="pFabric drops data packets, above 1 %",

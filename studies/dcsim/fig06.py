@@ -109,6 +109,8 @@ CLAIMS = [
         paper="small",
         holds=queues_little,
         tier="full",
+        why="at 2 BDP most of dcPIM's flows are matched, and then a receiver has four senders at the "
+        "most; dcSim keeps its ports busy with as many as come",
     ),
     Claim(
         says="dcSim delivers all packets in order",
