@@ -22,8 +22,8 @@ def compare(
     transports: Annotated[
         str | None,
         Parameter(
-            help="Transports instead: dcsim,dcpim,phost,pfabric. Each runs over the balancer that is usual for it, or "
-            "over one that follows a slash: dcpim/simple-rr."
+            help="Transports instead: dcsim,dcpim,phost,pfabric. Parameters follow a colon: dcsim:wait_fraction=0. "
+            "Each runs over the balancer that is usual for it, or over one that follows a slash: dcpim/simple-rr."
         ),
     ] = None,
     preset: Preset = None,

@@ -78,7 +78,6 @@ def _show(results: Results) -> None:
 
 
 def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    drops = summary["drops_count"]
     lost = {"on links": summary["lost_count"]["dead_link"], "without a route": summary["lost_count"]["unroutable"]}
     paced, down, collectives = summary["load"] is not None, summary["links_down_count"], summary["collectives_count"]
     return [
@@ -93,13 +92,21 @@ def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("largest queue of a switch", _number(summary["max_queue_packets"], "frame")),
         ("unfinished flows", f"{summary['unfinished_count']:,}"),
         *([] if paced else _of_recovery(summary)),
-        ("drops", ", ".join(f"{count:,} {kind}" for kind, count in drops.items() if count) or "0"),
+        ("drops", _drops(summary["drops_count"])),
         ("lost otherwise", ", ".join(f"{count:,} {where}" for where, count in lost.items() if count) or "0"),
         ("ECN marks", f"{summary['marks_count']:,}"),
         ("packet-hops", f"{summary['packet_hops_count']:,}"),
         ("time taken", f"{summary['wall_s']:.2f} s"),
         ("result hash", summary["result_hash"]),
     ]
+
+
+def _drops(drops: dict[str, int]) -> str:
+    """Return what buffers dropped, with the kinds that are control in brackets after it, as they are part of it."""
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in drops.items() if count and kind not in ("data", "control"))
+    data = f"{drops['data']:,} data" if drops["data"] else ""
+    control = f"{drops['control']:,} control" + (f" ({kinds})" if kinds else "") if drops["control"] else ""
+    return ", ".join(filter(None, (data, control))) or "0"
 
 
 def _of_recovery(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -116,7 +123,7 @@ def _of_recovery(summary: dict[str, Any]) -> list[tuple[str, str]]:
 def _of_sims(summary: dict[str, Any]) -> list[tuple[str, str]]:
     counts = summary["transport_counts"]
     return [
-        ("Sims, lost", f"{counts['sims_sent_count']:,}, {counts['sims_timed_out_count']:,}"),
+        ("Sims sent, timed out", f"{counts['sims_sent_count']:,}, {counts['sims_timed_out_count']:,}"),
         ("largest RTT of a Sim", _number(summary["sim_rtt_max_us"], "µs")),
         ("RTT_max", _number(summary["rtt_max_us"], "µs")),
     ]

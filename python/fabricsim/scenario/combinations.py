@@ -30,13 +30,14 @@ def check(scenario: Scenario) -> None:
 
 
 def balancers_of(transport: str) -> tuple[str, ...]:
-    """Return the kinds of balancer that a kind of transport goes with."""
+    """Return the kinds of balancer that a kind of transport goes with; the usual one first where they are few."""
     if transport == "paced":
         return tuple(BALANCERS)
     if transport == "dcsim":
         return SPRAYERS_OF_SIMS
     # Their packets carry a priority where hosts' schemes write paths and CONGA its metrics.
-    return tuple(kind for kind, model in BALANCERS.items() if model.where == "switch" and kind != "conga")
+    of_switches = (kind for kind, model in BALANCERS.items() if model.where == "switch" and kind != "conga")
+    return tuple(sorted(of_switches, key=lambda kind: kind != "rsq"))
 
 
 def _check_balancer(scenario: Scenario) -> None:
