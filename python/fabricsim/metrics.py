@@ -35,7 +35,7 @@ def unacknowledged(flows: pl.DataFrame) -> pl.DataFrame:
 
 
 def first_start_ps(flows: pl.DataFrame) -> int:
-    """When the first data packet started; 0 if none ever did."""
+    """When the first frame of any flow started; 0 if none ever did."""
     return cast("int | None", flows["start_ps"].min()) or 0
 
 

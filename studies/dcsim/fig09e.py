@@ -22,6 +22,8 @@ MAIN = {
     "seed": range(1, 21),
 }
 NONE = {**MAIN, "drift": KINDS[:1], DRIFT: (0.0,)}
+# Clocks at either end scatter the CCTs more: twice the seeds tell.
+FURTHER_SEEDS = range(21, 41)
 
 STUDY = Study(
     title="CCT of dcSim against the drift of clocks, five concurrent all-to-all-v",
@@ -40,7 +42,7 @@ STUDY = Study(
             {**MAIN, "radix": (4,), "sizes": {"4": (4,)}, DRIFT: (40.0,), "seed": (1, 2)},
         ),
         "medium": ({**NONE, "seed": (1, 2, 3)}, {**MAIN, DRIFT: (40.0,), "seed": (1, 2, 3)}),
-        "full": (NONE, MAIN),
+        "full": (NONE, MAIN, {**NONE, "seed": FURTHER_SEEDS}, {**MAIN, "drift": KINDS[1:], "seed": FURTHER_SEEDS}),
     },
     columns=(
         CCT, "cct_delivered_us", "bound_us", LOSS, "loss_sim_fraction", "queueing_delay_mean_us",
