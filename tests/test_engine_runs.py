@@ -262,14 +262,9 @@ def test_an_interrupt_from_the_keyboard_stops_the_run() -> None:
         signal.raise_signal(signal.SIGINT)
 
     timer = threading.Timer(0.3, press)
-    # A shell that starts the tests in the background has them ignore the keyboard.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        timer.start()
-        with pytest.raises(KeyboardInterrupt):
-            run(config, columns)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run(config, columns)
     assert time.monotonic() - pressed_at[0] < 1
     timer.join()
 
