@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from tiny_study import TINY, Edit
 
 import fabricsim
 from fabricsim.study.files import StudyFile, load
+
+
+# A shell that starts the tests in the background has them, and what they start, ignore the keyboard.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
