@@ -13,7 +13,6 @@ from tiny_study import TINY, Edit
 import fabricsim
 from fabricsim.study.files import StudyFile, load
 
-
 # A shell that starts the tests in the background has them, and what they start, ignore the keyboard.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
