@@ -12,7 +12,7 @@ TRANSPORTS = ("dcsim", "dcpim", "phost", "pfabric")
 RIVALS = TRANSPORTS[1:]
 SIZES = {16: (8, 16), 32: (8, 16, 32), 64: (8, 16, 32, 64), 128: (8, 16, 32, 64, 128)}
 
-MAIN = {"transport": TRANSPORTS, "radix": (8,), LARGEST: SIZES, "seed": range(1, 7)}
+MAIN = {"transport": TRANSPORTS, "radix": (8,), LARGEST: SIZES, "seed": range(1, 21)}
 
 STUDY = Study(
     title="CCT of five concurrent all-to-all-v against the largest size of a collective",
