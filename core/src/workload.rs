@@ -55,6 +55,20 @@ impl SendFlow {
         self.waits -= 1;
         self.waits == 0
     }
+
+    /// A frame of the flow leaves its host; the first says when the flow has started.
+    #[inline(always)]
+    pub fn note_start(&mut self, now: Ps) {
+        if self.started_at == NEVER {
+            self.started_at = now;
+        }
+    }
+
+    /// Size of the data frame of this number, where a full one has `full_frame` bytes.
+    #[inline(always)]
+    pub fn frame_bytes(&self, psn: u32, full_frame: u32) -> u32 {
+        if psn + 1 == self.packets { self.last_frame } else { full_frame }
+    }
 }
 
 /// The receiver's side of a flow. Sorted by host.

@@ -21,7 +21,7 @@ use super::{HostRules, Surroundings, Transport, set_off};
 use crate::config::{Config, TransportConfig};
 use crate::packet::{Kind, Packet, Slot};
 use crate::port::Port;
-use crate::units::{NEVER, Ps};
+use crate::units::Ps;
 use crate::workload::{Event, SendFlow, Workload};
 use source::Source;
 use timeouts::Timeouts;
@@ -107,7 +107,7 @@ impl Pfabric {
         let (source, flow) = (&mut self.sources[own], &around.send[own]);
         let priority = source.left().min(u16::MAX.into()) as u16;
         let psn = source.next();
-        let bytes = if psn + 1 == flow.packets { flow.last_frame } else { around.rules.full_frame };
+        let bytes = flow.frame_bytes(psn, around.rules.full_frame);
         self.timeouts.start(own, source, now);
         let packet = Packet::new(Kind::Data, flow.receive_slot, psn, flow.address, priority, bytes);
         self.add(packet, now, around);
@@ -128,10 +128,7 @@ impl Pfabric {
         let Some(packet) = around.port.start(now).filter(|packet| !packet.is_control()) else { return };
         let own = own_flow(packet, around.workload, around.send_base);
         note_sent(packet, &mut self.sources, &mut self.flows, own, now);
-        let flow = &mut around.send[own];
-        if flow.started_at == NEVER {
-            flow.started_at = now;
-        }
+        around.send[own].note_start(now);
     }
 
     fn time_out(&mut self, own: usize, now: Ps, around: &mut Surroundings<'_, '_>) {

@@ -109,7 +109,7 @@ impl Phost {
         if around.port.next_start_at() <= now {
             let started = around.port.start(now).filter(|packet| packet.kind() == Kind::Rts);
             if let Some(own) = started.and_then(|_| self.announced.pop_front()) {
-                note_start(&mut around.send[own], now);
+                around.send[own].note_start(now);
             }
         } else if around.port.next_start_at() == NEVER && around.port.busy_until <= now {
             if let Some(released) = self.source.release(now) {
@@ -120,9 +120,9 @@ impl Phost {
 
     fn send(&mut self, Released { own, psn, low, is_first }: Released, now: Ps, around: &mut Surroundings<'_, '_>) {
         let flow = &mut around.send[own];
-        note_start(flow, now);
+        flow.note_start(now);
         self.flows.note_sent(own, is_first, now);
-        let bytes = if psn + 1 == flow.packets { flow.last_frame } else { around.rules.full_frame };
+        let bytes = flow.frame_bytes(psn, around.rules.full_frame);
         let priority = if flow.packets <= self.pace.free_tokens { SHORT } else { LONG };
         let path = priority << PRIORITY_SHIFT | low & NUMBER_MASK;
         let packet = Packet::new(Kind::Data, flow.receive_slot, psn, flow.address, path, bytes);
@@ -173,13 +173,6 @@ impl Phost {
             set_off(self, packet.flow(), Event::Acked, now, around);
         }
         is_complete
-    }
-}
-
-/// The first frame of a flow leaves.
-fn note_start(flow: &mut SendFlow, now: Ps) {
-    if flow.started_at == NEVER {
-        flow.started_at = now;
     }
 }
 

@@ -7,7 +7,7 @@ use crate::discipline::PRIORITY_SHIFT;
 use crate::packet::{Kind, Packet};
 use crate::transport::{Surroundings, set_off};
 use crate::units::{NEVER, Ps};
-use crate::workload::{Event, SendFlow};
+use crate::workload::Event;
 
 /// Largest flow of each priority, from 1; beyond, the next.
 const SIZES: [u32; 5] = [7, 49, 343, 2401, 16_807];
@@ -52,18 +52,18 @@ impl Dcpim {
             return;
         }
         if let Some(packet) = around.port.start(now).filter(|packet| packet.kind() == Kind::Rts) {
-            note_start(&mut around.send[packet.psn() as usize], now);
+            around.send[packet.psn() as usize].note_start(now);
         }
     }
 
     fn add_data(&mut self, packet: Outgoing, now: Ps, around: &mut Surroundings<'_, '_>) {
         let Outgoing { flow: own, psn, is_first, is_early } = packet;
         let flow = &mut around.send[own as usize];
-        let bytes = if psn + 1 == flow.packets { flow.last_frame } else { around.rules.full_frame };
+        let bytes = flow.frame_bytes(psn, around.rules.full_frame);
         let priority = if is_early { EARLY } else { priority(flow.packets) };
         let data = Packet::new(Kind::Data, flow.receive_slot, psn, flow.address, priority << PRIORITY_SHIFT, bytes);
         around.port.add(now, data, &mut |_| {});
-        note_start(flow, now);
+        flow.note_start(now);
         self.flows.note_sent(own as usize, is_first, now);
     }
 
@@ -129,13 +129,6 @@ fn offer(own: usize, terms: Terms, early: u32, now: Ps, around: &mut Surrounding
     let flow = &around.send[own];
     let grant = Packet::new(Kind::Grant, flow.receive_slot, early, flow.address, terms.pack(), around.rules.ack_frame);
     around.port.add(now, grant, &mut |_| {});
-}
-
-/// The first frame of a flow leaves.
-fn note_start(flow: &mut SendFlow, now: Ps) {
-    if flow.started_at == NEVER {
-        flow.started_at = now;
-    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ use crate::discipline::Lane;
 use crate::packet::{Kind, Packet};
 use crate::spreader::Outgoing;
 use crate::transport::Surroundings;
-use crate::units::{NEVER, Ps};
-use crate::workload::SendFlow;
+use crate::units::Ps;
 
 impl Dcsim {
     pub(super) fn begin(&mut self, flow: u32, around: &Surroundings<'_, '_>) {
@@ -69,7 +68,7 @@ impl Dcsim {
     /// Hands a data packet to the NIC. What is dropped there counts as sent: it will be missed in time.
     pub(super) fn hand_over(&mut self, kind: Kind, data: Queued, path: u16, now: Ps, around: &mut Surroundings<'_, '_>) {
         let flow = &around.send[data.flow as usize];
-        let bytes = if data.psn + 1 == flow.packets { flow.last_frame } else { around.rules.full_frame };
+        let bytes = flow.frame_bytes(data.psn, around.rules.full_frame);
         let packet = Packet::new(kind, flow.receive_slot, data.psn, flow.address, path, bytes);
         self.queued[usize::from(kind == Kind::DirectData)].push_back(data);
         let (paths, mut dropped) = (&mut self.paths, [0; 2]);
@@ -90,7 +89,7 @@ impl Dcsim {
 
     fn note_sent(&mut self, data: Queued, now: Ps, around: &mut Surroundings<'_, '_>) {
         self.flows.note_sent(data.flow as usize, data.is_first, now);
-        note_start(&mut around.send[data.flow as usize], now);
+        around.send[data.flow as usize].note_start(now);
         self.unacked.push_back((now, data));
     }
 
@@ -100,7 +99,7 @@ impl Dcsim {
         match packet.kind() {
             Kind::Sim => {
                 let own = self.sims.start(now);
-                note_start(&mut around.send[own as usize], now);
+                around.send[own as usize].note_start(now);
                 self.flows.counts.own[SENT] += 1;
             }
             kind @ (Kind::Data | Kind::DirectData) => {
@@ -141,12 +140,5 @@ impl Dcsim {
                 self.ask(data.flow as usize);
             }
         }
-    }
-}
-
-/// The first frame of a flow leaves.
-fn note_start(flow: &mut SendFlow, now: Ps) {
-    if flow.started_at == NEVER {
-        flow.started_at = now;
     }
 }
