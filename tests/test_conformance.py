@@ -5,10 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
+from doctored_core import (
+    Config,
+    Doctor,
+    Output,
+    Saboteur,
+    doctor_outputs,
+    draws_by_thread,
+    draws_when_watched,
+    sabotage_configs,
+    seed_is_one,
+)
 
 import fabricsim
 from fabricsim import BALANCERS, Dcsim, Ofan, balancer_from_text
@@ -23,9 +33,6 @@ OTHERS = (
     "drill:3:2", "reps:freezing=off",
 )  # fmt: skip
 PROVEN = {"simple-rr", "jsq", "drb", "ethereal", "ofan", "pofan"}
-
-Config = dict[str, Any]
-Output = dict[str, Any]
 
 
 @pytest.mark.parametrize("text", [*BALANCERS, *OTHERS])
@@ -168,10 +175,6 @@ def refuses_64(config: Config) -> None:
         raise ValueError("balancer: got 64 uplinks; allowed: 63")
 
 
-def seed_is_one(config: Config) -> None:
-    config["seed"] = 1
-
-
 def counter() -> Callable[[Config], None]:
     seeds = iter(range(1000))
 
@@ -179,14 +182,6 @@ def counter() -> Callable[[Config], None]:
         config["seed"] = next(seeds)
 
     return another_seed
-
-
-def draws_by_thread(config: Config) -> None:
-    config["seed"] = config["threads"]
-
-
-def draws_when_watched(config: Config) -> None:
-    config["seed"] = 2 if config["measure"]["queues"] else 1
 
 
 def reroutes_late(config: Config) -> None:
@@ -206,8 +201,6 @@ def keeps_a_flow_together(config: Config) -> None:
     config["balancer"] = balancer_from_text("ecmp").lowered()
 
 
-Doctor = Callable[[Config, Output], None]
-Saboteur = Callable[[Config], None]
 # What to do to every output of the core, or to every configuration on its way there; and what is then found.
 DOCTORED: list[tuple[str, Doctor, str]] = [
     ("delivery", never_arrives, r"data \d+ of flow \d+ arrived 0 times"),
@@ -253,17 +246,8 @@ def ask(name: str, balancer: AnyBalancer | None = None) -> Finding:
 
 @pytest.mark.parametrize(("name", "doctor", "reason"), DOCTORED, ids=lambda value: getattr(value, "__name__", value))
 def test_a_core_that_errs_is_found_out(name: str, doctor: Doctor, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from fabricsim import _core
-
-    real = _core.run
-
-    def run(config: str, messages: object, progress: object) -> Output:
-        output: Output = real(config, messages, progress)  # type: ignore[arg-type, assignment]
-        doctor(json.loads(config), output)
-        return output
-
     assert ask(name).outcome == "pass"
-    monkeypatch.setattr(_core, "run", run)
+    doctor_outputs(monkeypatch, doctor)
     finding = ask(name)
     assert finding.outcome == "fail"
     assert re.search(reason, finding.reason), finding.reason
@@ -273,16 +257,7 @@ def test_a_core_that_errs_is_found_out(name: str, doctor: Doctor, reason: str, m
 def test_a_balancer_that_errs_is_found_out(
     name: str, saboteur: Saboteur, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fabricsim import _core
-
-    real = _core.run
-
-    def run(config: str, messages: object, progress: object) -> object:
-        changed = json.loads(config)
-        saboteur(changed)
-        return real(json.dumps(changed), messages, progress)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(_core, "run", run)
+    sabotage_configs(monkeypatch, saboteur)
     finding = ask(name)
     assert finding.outcome == "fail"
     assert re.search(reason, finding.reason), finding.reason

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from doctored_core import (
+    Config,
+    Doctor,
+    Output,
+    Saboteur,
+    doctor_outputs,
+    draws_by_thread,
+    draws_when_watched,
+    sabotage_configs,
+    seed_is_one,
+)
 
 from fabricsim.cli import main
 from fabricsim.conformance import Finding, check
@@ -23,11 +32,6 @@ OTHERS = (
     "pfabric:probe_after_timeouts=2", "phost:free_tokens=0", "phost:window_packets=300", "dcpim:short_packets=0",
     "dcpim:channels=1:rounds=1",
 )  # fmt: skip
-
-Config = dict[str, Any]
-Output = dict[str, Any]
-Doctor = Callable[[Config, Output], None]
-Saboteur = Callable[[Config], None]
 
 
 @pytest.mark.parametrize("text", [*TRANSPORTS, *OTHERS])
@@ -130,18 +134,6 @@ def never_fails(config: Config) -> None:
     config["fabric"]["link_events"] = []
 
 
-def seed_is_one(config: Config) -> None:
-    config["seed"] = 1
-
-
-def draws_by_thread(config: Config) -> None:
-    config["seed"] = config["threads"]
-
-
-def draws_when_watched(config: Config) -> None:
-    config["seed"] = 2 if config["measure"]["queues"] else 1
-
-
 # What to do to every output of the core, or to every configuration on its way there; and what is then found.
 DOCTORED: list[tuple[str, Doctor, str]] = [
     ("delivery", never_arrives, r"packet \d+ of flow \d+ never arrived"),
@@ -179,17 +171,8 @@ def ask(name: str) -> Finding:
 
 @pytest.mark.parametrize(("name", "doctor", "reason"), DOCTORED, ids=lambda value: getattr(value, "__name__", value))
 def test_a_core_that_errs_is_found_out(name: str, doctor: Doctor, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from fabricsim import _core
-
-    real = _core.run
-
-    def run(config: str, messages: object, progress: object) -> Output:
-        output: Output = real(config, messages, progress)  # type: ignore[arg-type, assignment]
-        doctor(json.loads(config), output)
-        return output
-
     assert ask(name).outcome == "pass"
-    monkeypatch.setattr(_core, "run", run)
+    doctor_outputs(monkeypatch, doctor)
     finding = ask(name)
     assert finding.outcome == "fail"
     assert re.search(reason, finding.reason), finding.reason
@@ -199,16 +182,7 @@ def test_a_core_that_errs_is_found_out(name: str, doctor: Doctor, reason: str, m
 def test_a_transport_that_errs_is_found_out(
     name: str, saboteur: Saboteur, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fabricsim import _core
-
-    real = _core.run
-
-    def run(config: str, messages: object, progress: object) -> object:
-        changed = json.loads(config)
-        saboteur(changed)
-        return real(json.dumps(changed), messages, progress)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(_core, "run", run)
+    sabotage_configs(monkeypatch, saboteur)
     finding = ask(name)
     assert finding.outcome == "fail"
     assert re.search(reason, finding.reason), finding.reason
