@@ -11,7 +11,7 @@ their packets at line rate, so its set-up costs three quarters of the capacity, 
 - B, half the rate: index order and links of 400 Gbps.
 
 A and B both come near the published times of dcSim, so the figure fixes neither. Nothing is tuned to meet it. The
-published values were read off the figure, to within 3 %. 4 BDP has 8 seeds, what varies least.
+published values were read off the figure, to within 3 %.
 """
 
 import polars as pl
@@ -54,8 +54,7 @@ STUDY = Study(
         "quick": {**MAIN, "radix": (4,), "setup": tuple(ORDERS), SIZE: {0.5: "387kB"}, "seed": (1, 2)},
         "medium": {**MAIN, "setup": tuple(ORDERS), SIZE: {0.5: "387kB", 1.0: "783kB"}, "seed": (1,)},
         "full": (
-            {**MAIN, SIZE: UP_TO_TWO},
-            {**MAIN, SIZE: {4.0: SIZES[4.0]}, "seed": range(1, 9)},
+            MAIN,
             {**MAIN, "setup": tuple(ORDERS)[1:], SIZE: UP_TO_TWO, "seed": (1, 2)},
             {**MAIN, "transport": ROUND_ROBIN, SIZE: UP_TO_TWO, "seed": (1, 2)},
         ),

@@ -17,7 +17,7 @@ MAIN = {
     "radix": (8,),
     "sizes": {"8 to 64": (8, 16, 32, 64)},
     PACKET: (Bytes("1500B"), Bytes("4000B"), Bytes("9000B")),
-    "seed": range(1, 6),
+    "seed": range(1, 21),
 }
 
 STUDY = Study(

@@ -18,7 +18,7 @@ MAIN = {
     "radix": (8,),
     "sizes": {"8 to 64": (8, 16, 32, 64)},
     BUFFER: tuple(map(Bytes, ("100kB", "150kB", "200kB", "250kB", "500kB"))),
-    "seed": range(1, 9),
+    "seed": range(1, 21),
 }
 
 STUDY = Study(

@@ -16,7 +16,7 @@ MAIN = {
     "radix": (8,),
     "sizes": {"8 to 64": (8, 16, 32, 64)},
     COUNT: (1, 2, 5, 10),
-    "seed": range(1, 9),
+    "seed": range(1, 21),
 }
 
 STUDY = Study(
