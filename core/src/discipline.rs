@@ -52,7 +52,7 @@ impl Discipline {
         clock_rate: f64,
     ) -> Option<Self> {
         match config {
-            DisciplineConfig::Fifo {} => None,
+            DisciplineConfig::Fifo {} | DisciplineConfig::ControlFirst { .. } => None,
             DisciplineConfig::Dcsim { queue_packets, bucket_packets, token_factor, data_buffer_bytes } => {
                 let interval = token_bucket::interval(frame, token_factor, pace, clock_rate);
                 Some(Self::Dcsim(Box::new(Dcsim::new(

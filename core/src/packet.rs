@@ -47,11 +47,15 @@ pub enum Kind {
     Accept = 0b1_1011,
     /// Asks whether anything gets through (pFabric).
     Probe = 0b0_1101,
+    /// A data packet without the payload that a full buffer cut off.
+    Trimmed = 0b1_0001,
+    /// Says that a data packet was trimmed.
+    Nack = 0b1_1111,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Data,
         Self::DirectData,
         Self::Ack,
@@ -65,6 +69,8 @@ impl Kind {
         Self::Grant,
         Self::Accept,
         Self::Probe,
+        Self::Trimmed,
+        Self::Nack,
     ];
 
     /// The door's number for it.
@@ -81,6 +87,8 @@ impl Kind {
             Self::Grant => 8,
             Self::Accept => 9,
             Self::Probe => 10,
+            Self::Trimmed => 11,
+            Self::Nack => 12,
         }
     }
 }
@@ -172,7 +180,7 @@ impl Packet {
     #[inline(always)]
     pub fn kind(self) -> Kind {
         let bits = (self.head >> KIND_SHIFT) as u8 & KIND_MASK;
-        // Thirteen comparisons at the most, which the compiler makes a table of.
+        // Fifteen comparisons at the most, which the compiler makes a table of.
         Kind::ALL.into_iter().find(|&kind| kind as u8 == bits).unwrap_or(Kind::Data)
     }
 
