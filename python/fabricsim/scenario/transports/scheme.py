@@ -84,6 +84,10 @@ class TransportPart(Part):
         """Return the scheme as the core reads it, with every "auto" decided."""
         return lowered({**self.model_dump(), **self.decided(here)})
 
+    def reported(self, here: Derived) -> dict[str, Any]:
+        """Return what a run was made with, for its results: every field as a number or word, named with its unit."""
+        return {name: value for name, value in self.lowered(here).items() if name != "kind"}
+
     def lowered_discipline(self, here: Derived) -> dict[str, Any]:  # noqa: ARG002 (for dcsim)
         """Return what ports do under it, as the core reads it."""
         return {"kind": self.discipline}

@@ -141,6 +141,14 @@ class WindowPart(TransportPart):
             "initial_window": _lowered(self.first_window, here),
         }
 
+    def reported(self, here: Derived) -> dict[str, Any]:
+        """Return what a run was made with; windows, and the base RTT if it is the pair's, are of the longest path."""
+        fields = super().reported(here)
+        for name, window in (("max_window", self.largest_window), ("initial_window", self.first_window)):
+            del fields[name]
+            fields[f"{name}_bytes"] = window_bytes(window, here)
+        return {**fields, "base_rtt_ps": fields["base_rtt_ps"] or here.data_rtt_ps, "bdp_bytes": here.data_bdp_bytes}
+
 
 class ControlledPart(WindowPart):
     """Base of the transports whose windows follow what ACKs say."""
