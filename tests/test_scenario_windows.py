@@ -147,6 +147,8 @@ def test_windows_in_bdps_bytes_and_packets() -> None:
 def test_base_rtts() -> None:
     assert lowered(paper("nscc", "transport.base_rtt=network"))["base_rtt_ps"] == 6_253_320
     assert lowered(paper("nscc", "transport.base_rtt=5us"))["base_rtt_ps"] == 5_000_000
+    for text in ("network", "5us"):
+        assert lowered(paper("nscc", f"transport.base_rtt={text}")).keys() == lowered(paper("nscc")).keys()
 
 
 def test_acks() -> None:

@@ -132,7 +132,8 @@ class WindowPart(TransportPart):
         """Return the scheme as the core reads it, with every "auto" decided."""
         fields = {**dict(self), **self.decided(here)}
         fields = {name: value for name, value in fields.items() if name not in self.windows}
-        base_rtt = here.data_rtt_ps if self.base_rtt == "network" else fields.pop("base_rtt")
+        given = fields.pop("base_rtt")
+        base_rtt = here.data_rtt_ps if given == "network" else given
         fields["ack_every"] = Bytes(1) if self.ack_every == "packet" else self.ack_every
         return {
             **lowered(fields),
