@@ -130,7 +130,11 @@ def test_what_is_given_is_what_the_rest_follows_from() -> None:
 
 def test_rto_follows_the_buffer() -> None:
     assert lowered(paper("swift", "port.buffer=100kB"))["rto_ps"] == 15_000_000 + 6 * 1_000_000
-    assert lowered(paper("swift", "port.buffer=infinite"))["rto_ps"] == 100_000_000
+    assert lowered(paper("swift", "port.buffer=infinite"))["rto_ps"] == 10_000_000_000
+    assert lowered(paper("swift", "port.pfc={}"))["rto_ps"] == 10_000_000_000
+    # Of 9 MB with alpha 0.5 a port can hold 3 MB, half of what is then free: 30 us.
+    shared = lowered(paper("swift", "port.shared_buffer.size=9MB", "port.shared_buffer.alpha=0.5"))
+    assert shared["rto_ps"] == 15_000_000 + 6 * 30_000_000
     assert lowered(paper("swift", "transport.rto=7us"))["rto_ps"] == 7_000_000
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 MOST_PACKETS = 2**31 - 1
 """Most packets that a window or threshold counts; a BDP above it (terabits over seconds) is cut to it."""
 
+LOSSLESS_RTO_PS = 10_000_000_000
+"""RTO where buffers drop nothing, so that only links lose: 10 ms, longer than an incast of 400 hosts' windows waits."""
+
 FULL_QUEUES_FRAMES = 28
 """Data frames of port buffer from which on dcSim's queues have their full size: 250 kB of 9 kB frames (section 4)."""
 
@@ -25,7 +28,7 @@ class Derived:
 
     Of the longest path (`hops` links one way, with `rates_bps` of each), as the links were bought: slower or dead ones
     do not count. `bdp_packets` and `frame_ps` are at the rate of the hosts' links. `buffer_bytes`: of a port, None for
-    no limit. `trims`: whether ports cut packets that find it full.
+    no limit; of a shared buffer, what a port may hold alone. `trims`: whether ports cut packets that find it full.
     """
 
     rates_bps: tuple[int, ...]
@@ -65,9 +68,9 @@ class Derived:
 
     @property
     def rto_ps(self) -> int:
-        """RTO of UEC's htsim: 15 us and 6 times a port's buffer at a host's rate; 100 us for buffers without limit."""
+        """RTO of UEC's htsim, 15 us and 6 times a port's buffer at a host's rate; `LOSSLESS_RTO_PS` without limit."""
         if self.buffer_bytes is None:
-            return 100_000_000
+            return LOSSLESS_RTO_PS
         return 15_000_000 + round(6 * self._time_ps(self.buffer_bytes, self.rates_bps[0]))
 
     @property
@@ -118,7 +121,10 @@ class Derived:
 
 def derived(scenario: Scenario) -> Derived:
     """Return what follows from the scenario's fabric, frames and ports."""
-    fabric, frame = scenario.fabric, scenario.frame
+    fabric, frame, buffer, shared = scenario.fabric, scenario.frame, scenario.buffer_bytes, scenario.port.shared_buffer
+    if shared is not None:
+        # Alone it may fill alpha times what it leaves free.
+        buffer = int(shared.size * shared.alpha / (1 + shared.alpha))
     up = [int(link.rate) for link in fabric.tier_links().values()][: fabric.diameter_links // 2]
     return Derived(
         rates_bps=(*up, *reversed(up)),
@@ -127,6 +133,6 @@ def derived(scenario: Scenario) -> Derived:
         payload_bytes=int(frame.payload),
         small_bytes=int(frame.ack),
         gap_bytes=int(frame.gap),
-        buffer_bytes=scenario.buffer_bytes,
+        buffer_bytes=buffer,
         trims=scenario.port.trimming != "off",
     )
