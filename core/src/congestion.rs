@@ -2,6 +2,7 @@
 //! comes back.
 
 mod constant;
+pub mod dctcp;
 
 use crate::units::Ps;
 pub use constant::Constant;

@@ -1,12 +1,12 @@
 //! A host: one of the transports, brought through a window.
 
 use crate::config::{Config, TransportConfig};
-use crate::congestion::Constant;
+use crate::congestion::{Constant, dctcp};
 use crate::fabric::Fabric;
 use crate::link::Incoming;
 use crate::port::Port;
 use crate::transport::{
-    Counts, Dcpim, Dcsim, Flows, HostRules, Paced, Pfabric, Phost, SelectiveRepeat, SelectiveRepeatRules, Surroundings, Transport, Windowed,
+    Counts, Dcpim, Dcsim, Flows, HostRules, NewReno, NewRenoRules, Paced, Pfabric, Phost, SelectiveRepeat, SelectiveRepeatRules, Surroundings, Transport, Windowed,
 };
 use crate::units::Ps;
 use crate::workload::{SendFlow, Workload};
@@ -30,6 +30,8 @@ pub enum Host {
     Dcpim(Box<Dcpim>),
     /// With windows that stay as they are.
     ConstantWindow(Box<Windowed<SelectiveRepeat<Constant>>>),
+    /// As TCP does, by marks.
+    Dctcp(Box<Windowed<NewReno>>),
 }
 
 macro_rules! each {
@@ -41,6 +43,7 @@ macro_rules! each {
             Host::Phost($transport) => $body,
             Host::Dcpim($transport) => $body,
             Host::ConstantWindow($transport) => $body,
+            Host::Dctcp($transport) => $body,
         }
     };
 }
@@ -57,6 +60,11 @@ impl Host {
             TransportConfig::ConstantWindow { rto_ps, .. } => {
                 let own = SelectiveRepeatRules { rto: rto_ps, controller: () };
                 Self::ConstantWindow(Box::new(Windowed::new(config, own, fabric, workload, host, port, rules)))
+            }
+            TransportConfig::Dctcp { rto_ps, duplicate_acks, counts_paths, gain, initial_alpha, reduces_unmarked, .. } => {
+                let window = dctcp::Rules { gain, initial_alpha, reduces_unmarked };
+                let own = NewRenoRules { least_rto: rto_ps, duplicate_acks, counts_paths, window };
+                Self::Dctcp(Box::new(Windowed::new(config, own, fabric, workload, host, port, rules)))
             }
             _ => todo!(),
         }

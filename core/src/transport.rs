@@ -27,7 +27,7 @@ pub use paced::Paced;
 pub use pfabric::Pfabric;
 pub use phost::Phost;
 pub use rules::HostRules;
-pub use windowed::{SelectiveRepeat, SelectiveRepeatRules, Windowed};
+pub use windowed::{NewReno, NewRenoRules, SelectiveRepeat, SelectiveRepeatRules, Windowed};
 
 /// Effects that leave the host: they take one link latency.
 pub type Signals = Vec<(Ps, Effect)>;

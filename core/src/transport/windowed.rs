@@ -4,6 +4,7 @@
 //! is ready as soon as its data packet has arrived whole.
 
 mod answers;
+mod new_reno;
 mod outstanding;
 mod selective_repeat;
 mod sender;
@@ -23,6 +24,7 @@ use crate::units::Ps;
 use crate::workload::{Event, SendFlow, Workload};
 use answers::Answers;
 use outstanding::Outstanding;
+pub use new_reno::{NewReno, Rules as NewRenoRules};
 pub use selective_repeat::{Rules as SelectiveRepeatRules, SelectiveRepeat};
 use sender::{Report, Sender};
 use std::collections::VecDeque;

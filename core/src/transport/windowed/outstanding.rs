@@ -104,11 +104,6 @@ impl Outstanding {
         self.state(psn) == Some(State::Lost)
     }
 
-    /// Whether a packet is known to have arrived.
-    pub fn is_acked(&self, psn: u32) -> bool {
-        psn < self.base || self.state(psn) == Some(State::Acked)
-    }
-
     fn state(&self, psn: u32) -> Option<State> {
         self.packets.get(psn.checked_sub(self.base)? as usize).map(|packet| packet.state)
     }
