@@ -90,8 +90,8 @@ class WindowPart(TransportPart):
         default="auto",
         description="Time after which an unacknowledged packet is sent again: the oldest of a flow first. auto: "
         "15 us + 6 times the time in which a port's buffer drains at a host's rate, 63 us for 800kB at 800 Gbps (UEC's "
-        "htsim), and 10 ms where buffers have no limit: what waits there is not lost, so that htsim's 100 us would send "
-        "an incast many times.",
+        "htsim), and 10 ms where buffers have no limit: what waits there is not lost, and htsim's 100 us would send an "
+        "incast many times.",
     )
     ack_every: Annotated[Bytes | Literal["packet"], Between(Bytes("1B"), Bytes("1GB"), word="packet")] = Field(
         default="packet",
