@@ -219,6 +219,10 @@ pub struct MeasureConfig {
     pub trace: bool,
     /// Length of the intervals of the time series; none = no series.
     pub interval_ps: Option<Ps>,
+    /// Most rows of a series: when they are full, each two become one; none = as many as there are.
+    pub most_rows: Option<u32>,
     /// The link whose queue the series show, by its ends, the sending one first.
     pub watched_port: Option<(String, String)>,
+    /// Rows of the messages whose windows are recorded.
+    pub watched_messages: Option<Vec<u32>>,
 }

@@ -6,7 +6,8 @@ use crate::fabric::Fabric;
 use crate::link::Incoming;
 use crate::port::Port;
 use crate::transport::{
-    Counts, Dcpim, Dcsim, Flows, HostRules, NewReno, NewRenoRules, Paced, Pfabric, Phost, SelectiveRepeat, SelectiveRepeatRules, Surroundings, Transport, Windowed,
+    Counts, Dcpim, Dcsim, Flows, HostRules, NewReno, NewRenoRules, Paced, Pfabric, Phost, SelectiveRepeat, SelectiveRepeatRules,
+    Surroundings, Transport, Windowed,
 };
 use crate::units::Ps;
 use crate::workload::{SendFlow, Workload};
@@ -83,6 +84,24 @@ impl Host {
     /// What it has counted of all its flows together.
     pub fn counts(&self) -> &Counts {
         each!(self, transport => transport.counts())
+    }
+
+    /// Windows and bytes in flight of all its flows that are under way.
+    pub fn windows(&self, send: &[SendFlow]) -> (u64, u64) {
+        let of_all = |host: &Self| {
+            let all = send.iter().enumerate().filter_map(|(own, flow)| host.window_of(own, flow));
+            all.fold((0, 0), |(window, in_flight), own| (window + own.0, in_flight + own.1))
+        };
+        if self.has_windows() { of_all(self) } else { (0, 0) }
+    }
+
+    fn has_windows(&self) -> bool {
+        !matches!(self, Self::Paced(_) | Self::Dcsim(_) | Self::Pfabric(_) | Self::Phost(_) | Self::Dcpim(_))
+    }
+
+    /// Window and bytes in flight of a flow; nothing before it begins, when it is complete, and where there are no windows.
+    pub fn window_of(&self, own: usize, send: &SendFlow) -> Option<(u64, u64)> {
+        each!(self, transport => transport.window_of(own, send))
     }
 
     /// What it keeps of each flow.

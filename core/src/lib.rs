@@ -28,7 +28,7 @@ pub use config::Config;
 pub use discipline::{LANES, LaneTally};
 pub use error::Error;
 pub use fabric::{Fabric, Tier};
-pub use measure::{FlowColumns, Output, Progress, Sample, Status, TraceRow};
+pub use measure::{FlowColumns, Output, Progress, Sample, Status, TraceRow, WindowRow};
 pub use port::PortTally;
 pub use run::run;
 pub use transport::{Counts, count_names};

@@ -77,6 +77,11 @@ pub trait Transport {
 
     /// What it has counted of all its flows together.
     fn counts(&self) -> &Counts;
+
+    /// Congestion window and bytes in flight of a flow that is under way.
+    fn window_of(&self, _own: usize, _send: &SendFlow) -> Option<(u64, u64)> {
+        None
+    }
 }
 
 impl<T: Transport> Transport for Box<T> {
@@ -105,6 +110,10 @@ impl<T: Transport> Transport for Box<T> {
 
     fn counts(&self) -> &Counts {
         (**self).counts()
+    }
+
+    fn window_of(&self, own: usize, send: &SendFlow) -> Option<(u64, u64)> {
+        (**self).window_of(own, send)
     }
 }
 

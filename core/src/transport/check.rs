@@ -75,7 +75,9 @@ pub fn check(config: &Config) -> Result<(), Error> {
 type Range = (&'static str, u64, u64, u64);
 
 fn check_window(config: &Config, times: &dyn Fn(&'static str, Ps) -> Range) -> Result<Vec<Range>, Error> {
-    let Some(WindowConfig { max, initial, base_rtt, rto, ack_every_bytes }) = config.transport.window() else { return Ok(vec![]) };
+    let Some(WindowConfig { max, initial, base_rtt, rto, ack_every_bytes }) = config.transport.window() else {
+        return Ok(vec![]);
+    };
     let mut ranges = vec![
         times("rto_ps", rto),
         times("base_rtt_ps", base_rtt.unwrap_or(1)),

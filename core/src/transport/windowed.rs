@@ -23,8 +23,8 @@ use crate::spreader::{Outgoing, Spreader};
 use crate::units::Ps;
 use crate::workload::{Event, SendFlow, Workload};
 use answers::Answers;
-use outstanding::Outstanding;
 pub use new_reno::{NewReno, Rules as NewRenoRules};
+use outstanding::Outstanding;
 pub use selective_repeat::{Rules as SelectiveRepeatRules, SelectiveRepeat};
 use sender::{Report, Sender};
 use std::collections::VecDeque;
@@ -345,5 +345,11 @@ impl<S: Sender> Transport for Windowed<S> {
 
     fn counts(&self) -> &Counts {
         &self.noted.counts
+    }
+
+    fn window_of(&self, own: usize, send: &SendFlow) -> Option<(u64, u64)> {
+        let flow = &self.flows[own];
+        let is_under_way = flow.has_begun && flow.read < send.packets;
+        is_under_way.then(|| (flow.sender.window(), flow.out.in_flight()))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! *Source*: NewReno (RFC 6582) as in htsim's `tcp.cpp`, with DCTCP's window (`congestion/dctcp.rs`); Ofan paper, section 6.5: "3 plus the number of paths that can be taken by the flow" duplicate ACKs. An ACK that was overtaken by one
 //! that says more is passed over. *Differs*: the flow begins without a handshake, in congestion avoidance at its first window; what the receiver has beyond a hole it keeps. RTO: RFC 6298, doubled by
-//! each timeout, from there on all over again. *State*: some ten numbers a flow (host). *Cost*: an ACK a packet.
+//! each timeout until an ACK brings progress; from the first hole on all is sent again. *State*: some ten numbers a flow (host). *Cost*: an ACK a packet.
 
 use super::outstanding::Outstanding;
 use super::sender::{Report, Sender};
@@ -55,7 +55,11 @@ impl NewReno {
             Some((mean, deviation)) => (mean - mean / 8 + rtt / 8, deviation - deviation / 4 + mean.abs_diff(rtt) / 4),
         };
         self.smoothed = Some((mean, deviation));
-        self.rto = (mean + 4 * deviation).max(rules.least_rto);
+    }
+
+    /// Takes back what timeouts have added.
+    fn restore_rto(&mut self, rules: &Rules) {
+        self.rto = self.smoothed.map_or(0, |(mean, deviation)| mean + 4 * deviation).max(rules.least_rto);
     }
 
     fn bytes(&self, packets: u32) -> u64 {
@@ -118,6 +122,8 @@ impl Sender for NewReno {
             self.next = self.next.max(base);
             self.duplicates = 0;
             self.since = report.now;
+            // Timestamps, which htsim's ACKs echo, would give a sample here even of what was sent again.
+            self.restore_rto(rules);
             match self.recovers_until {
                 None => self.window.grow(newly),
                 Some(until) if base >= until => {
@@ -157,8 +163,8 @@ impl Sender for NewReno {
         if self.next > self.acked || self.hole.is_some() { self.since.saturating_add(self.rto) } else { NEVER }
     }
 
-    fn wake(&mut self, _rules: &Rules, now: Ps, out: &mut Outstanding) -> Option<u32> {
-        if now < self.wakes_at(_rules, out) {
+    fn wake(&mut self, rules: &Rules, now: Ps, out: &mut Outstanding) -> Option<u32> {
+        if now < self.wakes_at(rules, out) {
             return None;
         }
         self.window.collapse();

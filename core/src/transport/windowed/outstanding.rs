@@ -67,7 +67,9 @@ impl Outstanding {
             self.in_flight += u64::from(bytes);
             return true;
         }
-        let Some(packet) = psn.checked_sub(self.base).and_then(|place| self.packets.get_mut(place as usize)) else { return false };
+        let Some(packet) = psn.checked_sub(self.base).and_then(|place| self.packets.get_mut(place as usize)) else {
+            return false;
+        };
         if packet.state == State::Lost {
             packet.state = State::InFlight;
             self.in_flight += u64::from(bytes);
