@@ -2,9 +2,16 @@
 //! comes back.
 
 mod constant;
+mod median;
+pub mod mswift;
+pub mod nscc;
+pub mod swift;
 
 use crate::units::Ps;
 pub use constant::Constant;
+pub use mswift::MSwift;
+pub use nscc::Nscc;
+pub use swift::Swift;
 
 /// What a controller may know of its flow before it begins.
 #[derive(Clone, Copy, Debug)]
