@@ -68,3 +68,6 @@ pub trait Controller {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -200,3 +200,174 @@ impl Law {
         self.window = self.window.min(self.max_window).max(self.min_window);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: u32 = 4158;
+    const RTT: Ps = 6_253_320;
+    const MICROSECOND: Ps = 1_000_000;
+    const TARGET: Ps = RTT + 3 * MICROSECOND / 2;
+
+    fn rules() -> Rules {
+        Rules {
+            increase_packets: 1.0,
+            decrease_gain: 0.8,
+            most_decrease: 0.5,
+            base_target: 3 * MICROSECOND / 2,
+            hop_target: 0,
+            flow_scaling: FlowScaling::new(15 * MICROSECOND / 2, 0.1, 100.0),
+            min_window_packets: 0.01,
+            reset_after_timeouts: 5,
+        }
+    }
+
+    fn flow(packets: f64) -> Swift {
+        let frame = f64::from(FRAME);
+        let route =
+            Route { base_rtt: RTT, hops: 6, max_window: 225 * 4158, initial_window: (packets * frame) as u64, frame: FRAME };
+        let mut flow = Swift::new(&rules(), &route);
+        flow.law.window = packets * frame;
+        flow
+    }
+
+    fn ack(now: Ps, rtt: Ps) -> Feedback {
+        Feedback { now, newly: FRAME.into(), is_marked: false, rtt: Some(rtt), in_flight: 0 }
+    }
+
+    fn packets(flow: &Swift) -> f64 {
+        flow.law.packets()
+    }
+
+    fn near(left: f64, right: f64) -> bool {
+        (left - right).abs() < 1e-5 * right.abs().max(1.0)
+    }
+
+    /// scale = 7.5 us / (sqrt(10) - 0.1) = 2.449160 us, offset a tenth of it.
+    #[test]
+    fn flow_scaling_by_hand() {
+        let scaling = rules().flow_scaling;
+        let points = [(0.1, 7.5), (1.0, 2.204244), (4.0, 0.979664), (25.0, 0.244916), (100.0, 0.0), (0.01, 7.5), (225.0, 0.0)];
+        for (packets, microseconds) in points {
+            assert!(near(scaling.at(packets) / 1e6, microseconds), "{packets}: {}", scaling.at(packets));
+        }
+    }
+
+    #[test]
+    fn a_packet_more_each_rtt_below_the_target() {
+        let mut flow = flow(150.0);
+        for packet in 0..150 {
+            flow.acked(&rules(), &ack(packet, TARGET - 1));
+        }
+        // Each ACK adds 1 / window: sqrt(150^2 + 2 * 150) = 150.9967, a bit less than 1 as the window grows meanwhile.
+        assert!((packets(&flow) - 150.9967).abs() < 1e-3, "{}", packets(&flow));
+    }
+
+    #[test]
+    fn a_decrease_by_the_share_of_the_rtt_above_the_target() {
+        // 150 packets: no flow scaling. 7.75332 us aimed at, 9.691650 seen: 1 - 0.8 * 0.2 = 0.84.
+        let mut first = flow(150.0);
+        first.acked(&rules(), &ack(0, 9_691_650));
+        assert!(near(packets(&first), 126.0), "{}", packets(&first));
+        // 25 packets: 0.244916 us more. 1 - 0.8 * (9.691650 - 7.998236) / 9.691650 = 0.860217.
+        let mut scaled = flow(25.0);
+        scaled.acked(&rules(), &ack(0, 9_691_650));
+        assert!(near(packets(&scaled), 25.0 * 0.860217), "{}", packets(&scaled));
+        // At four times the target, 1 - 0.8 * 0.75 = 0.4 would be less than half.
+        let mut half = flow(150.0);
+        half.acked(&rules(), &ack(0, 4 * TARGET));
+        assert!(near(packets(&half), 75.0));
+    }
+
+    #[test]
+    fn hops_raise_the_target() {
+        let rules = Rules { hop_target: MICROSECOND / 2, ..rules() };
+        let route = Route { base_rtt: RTT, hops: 6, max_window: 225 * 4158, initial_window: 150 * 4158, frame: FRAME };
+        let mut flow = Swift::new(&rules, &route);
+        flow.acked(&rules, &ack(0, TARGET + 3 * MICROSECOND - 1));
+        assert!(packets(&flow) > 150.0);
+        flow.acked(&rules, &ack(0, TARGET + 4 * MICROSECOND));
+        assert!(packets(&flow) < 150.0);
+    }
+
+    #[test]
+    fn one_decrease_a_smoothed_rtt() {
+        let mut flow = flow(200.0);
+        let rtt = 2 * TARGET; // a factor of 1 - 0.8 / 2 = 0.6
+        flow.acked(&rules(), &ack(100, rtt));
+        assert!(near(packets(&flow), 120.0));
+        flow.acked(&rules(), &ack(100 + rtt - 1, rtt));
+        assert!(near(packets(&flow), 120.0), "too early");
+        // The gate is the smoothed RTT of the ACKs before: still 2 TARGET.
+        flow.acked(&rules(), &ack(100 + rtt, 10 * rtt));
+        assert!(near(packets(&flow), 60.0));
+        // (7 * 1 + 10) / 8 = 2.125 times as long now.
+        flow.acked(&rules(), &ack(100 + rtt + rtt * 17 / 8 - 2, 10 * rtt));
+        assert!(near(packets(&flow), 60.0));
+    }
+
+    #[test]
+    fn an_ack_without_a_sample_is_judged_by_the_last() {
+        let mut flow = flow(150.0);
+        let unknown = Feedback { rtt: None, ..ack(0, 0) };
+        flow.acked(&rules(), &unknown);
+        assert!(near(packets(&flow), 150.0), "nothing is known yet");
+        flow.acked(&rules(), &ack(0, RTT));
+        flow.acked(&rules(), &unknown);
+        assert!((packets(&flow) - 150.0 - 2.0 / 150.0).abs() < 1e-4);
+    }
+
+    #[test]
+    fn below_a_packet_one_in_several_rtts() {
+        let mut flow = flow(0.25);
+        assert_eq!((flow.window(), flow.pace()), (1039, Some(4 * RTT)));
+        flow.acked(&rules(), &ack(0, 2 * RTT));
+        // 12.50664 us is above 7.75332 + 2.449160 * (2 - 0.1) = 12.40672: 0.8 * 0.09992 / 12.50664 = 0.006391 less.
+        assert!(near(packets(&flow), 0.25 * (1.0 - 0.006391)), "{}", packets(&flow));
+        let pace = 2.0 * RTT as f64 / packets(&flow);
+        assert!((flow.pace().unwrap() as f64 - pace).abs() < 2.0);
+        // Below the target, a packet acknowledged is a packet more.
+        flow.acked(&rules(), &ack(0, RTT));
+        assert!(near(packets(&flow), 0.25 * (1.0 - 0.006391) + 1.0));
+        assert_eq!(flow.pace(), None);
+    }
+
+    #[test]
+    fn losses_take_half_once_an_rtt() {
+        let mut flow = flow(160.0);
+        flow.nacked(&rules(), 4158, 0, MICROSECOND);
+        flow.nacked(&rules(), 4158, 0, 2 * MICROSECOND);
+        flow.timed_out(&rules(), 4158, 0, 3 * MICROSECOND);
+        assert!(near(packets(&flow), 80.0));
+        flow.timed_out(&rules(), 4158, 0, 3 * MICROSECOND + RTT);
+        assert!(near(packets(&flow), 40.0));
+    }
+
+    #[test]
+    fn five_timeouts_in_a_row_leave_the_least_window() {
+        let mut flow = flow(160.0);
+        let windows: Vec<f64> = (1..=5)
+            .map(|timeout| {
+                // Four packets of the same burst at once.
+                for _ in 0..4 {
+                    flow.timed_out(&rules(), 4158, 0, timeout * 60 * MICROSECOND);
+                }
+                packets(&flow)
+            })
+            .collect();
+        assert!(
+            windows.iter().zip([80.0, 40.0, 20.0, 10.0, 0.01]).all(|(&window, expected)| near(window, expected)),
+            "{windows:?}"
+        );
+
+        let mut heard = self::flow(160.0);
+        for timeout in 1..=9 {
+            if timeout == 5 {
+                heard.acked(&rules(), &ack(timeout * 60 * MICROSECOND - 1, RTT));
+            }
+            heard.timed_out(&rules(), 4158, 0, timeout * 60 * MICROSECOND);
+            assert_eq!(packets(&heard) < 0.02, timeout == 9, "an ACK begins the row anew");
+        }
+    }
+}
