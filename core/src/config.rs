@@ -8,7 +8,7 @@ use crate::{error::Error, units::Ps};
 pub use balancer::{AckRouting, BalancerConfig, Freezing, Pointers, PortOrderKind, Salts, Split};
 pub use discipline::DisciplineConfig;
 use serde::Deserialize;
-pub use transport::{Acks, ClockDrift, StartJitter, TransportConfig};
+pub use transport::{Acks, ClockDrift, StartJitter, TransportConfig, WindowConfig, WindowSize};
 
 /// One run, as the door receives it.
 #[derive(Clone, Debug, Deserialize)]

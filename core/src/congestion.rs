@@ -2,6 +2,7 @@
 //! comes back.
 
 mod constant;
+pub mod dctcp;
 mod median;
 pub mod mswift;
 pub mod nscc;
@@ -9,9 +10,6 @@ pub mod swift;
 
 use crate::units::Ps;
 pub use constant::Constant;
-pub use mswift::MSwift;
-pub use nscc::Nscc;
-pub use swift::Swift;
 
 /// What a controller may know of its flow before it begins.
 #[derive(Clone, Copy, Debug)]

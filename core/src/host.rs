@@ -1,10 +1,13 @@
 //! A host: one of the transports, brought through a window.
 
 use crate::config::{Config, TransportConfig};
+use crate::congestion::{Constant, dctcp};
 use crate::fabric::Fabric;
 use crate::link::Incoming;
 use crate::port::Port;
-use crate::transport::{Counts, Dcpim, Dcsim, Flows, HostRules, Paced, Pfabric, Phost, Surroundings, Transport};
+use crate::transport::{
+    Counts, Dcpim, Dcsim, Flows, HostRules, NewReno, NewRenoRules, Paced, Pfabric, Phost, SelectiveRepeat, SelectiveRepeatRules, Surroundings, Transport, Windowed,
+};
 use crate::units::Ps;
 use crate::workload::{SendFlow, Workload};
 
@@ -25,6 +28,10 @@ pub enum Host {
     Phost(Box<Phost>),
     /// Matched in rounds.
     Dcpim(Box<Dcpim>),
+    /// With windows that stay as they are.
+    ConstantWindow(Box<Windowed<SelectiveRepeat<Constant>>>),
+    /// As TCP does, by marks.
+    Dctcp(Box<Windowed<NewReno>>),
 }
 
 macro_rules! each {
@@ -35,6 +42,8 @@ macro_rules! each {
             Host::Pfabric($transport) => $body,
             Host::Phost($transport) => $body,
             Host::Dcpim($transport) => $body,
+            Host::ConstantWindow($transport) => $body,
+            Host::Dctcp($transport) => $body,
         }
     };
 }
@@ -48,6 +57,16 @@ impl Host {
             TransportConfig::Pfabric { .. } => Self::Pfabric(Box::new(Pfabric::new(config, workload, host, port, rules))),
             TransportConfig::Phost { .. } => Self::Phost(Box::new(Phost::new(config, workload, host, port, rules))),
             TransportConfig::Dcpim { .. } => Self::Dcpim(Box::new(Dcpim::new(config, workload, host, port, rules))),
+            TransportConfig::ConstantWindow { rto_ps, .. } => {
+                let own = SelectiveRepeatRules { rto: rto_ps, controller: () };
+                Self::ConstantWindow(Box::new(Windowed::new(config, own, fabric, workload, host, port, rules)))
+            }
+            TransportConfig::Dctcp { rto_ps, duplicate_acks, counts_paths, gain, initial_alpha, reduces_unmarked, .. } => {
+                let window = dctcp::Rules { gain, initial_alpha, reduces_unmarked };
+                let own = NewRenoRules { least_rto: rto_ps, duplicate_acks, counts_paths, window };
+                Self::Dctcp(Box::new(Windowed::new(config, own, fabric, workload, host, port, rules)))
+            }
+            _ => todo!(),
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod balancer;
 pub mod config;
+mod congestion;
 mod discipline;
 mod error;
 mod fabric;

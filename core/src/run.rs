@@ -25,7 +25,10 @@ pub fn run(config: &Config, messages: &Messages, watch: &mut (dyn FnMut(Progress
         BalancerConfig::Ethereal { split, .. } => Some(split),
         _ => None,
     };
-    let workload = Workload::new(messages, &fabric, &config.frame, config.transport.acks(), split)?;
+    let mut workload = Workload::new(messages, &fabric, &config.frame, config.transport.acks(), split)?;
+    if config.transport.window().is_some() {
+        workload.log_arrivals();
+    }
     Engine::new(config, fabric, workload)?.run(watch)
 }
 

@@ -11,6 +11,7 @@ mod received;
 mod rotation;
 mod rules;
 mod starts;
+mod windowed;
 
 use crate::config::TransportConfig;
 use crate::fabric::{Fabric, Routes};
@@ -26,6 +27,7 @@ pub use paced::Paced;
 pub use pfabric::Pfabric;
 pub use phost::Phost;
 pub use rules::HostRules;
+pub use windowed::{NewReno, NewRenoRules, SelectiveRepeat, SelectiveRepeatRules, Windowed};
 
 /// Effects that leave the host: they take one link latency.
 pub type Signals = Vec<(Ps, Effect)>;
@@ -114,6 +116,11 @@ pub fn count_names(config: TransportConfig) -> (&'static [&'static str], Option<
         TransportConfig::Pfabric { .. } => (&pfabric::COUNTS, None),
         TransportConfig::Phost { .. } => (&phost::COUNTS, None),
         TransportConfig::Dcpim { .. } => (&dcpim::COUNTS, None),
+        TransportConfig::Dctcp { .. } => (&windowed::COUNTS, None),
+        TransportConfig::ConstantWindow { .. }
+        | TransportConfig::Nscc { .. }
+        | TransportConfig::Swift { .. }
+        | TransportConfig::Mswift { .. } => (&windowed::COUNTS[..2], None),
     }
 }
 

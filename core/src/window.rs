@@ -51,9 +51,9 @@ fn ports(config: &Config, fabric: &Fabric, limits: PortLimits) -> Result<Vec<Por
         let (is_nic, clock_rate) = (port < hosts, if port < hosts { clock_rate(config, port as u32) } else { 1.0 });
         let discipline =
             Discipline::new(config.port.discipline, &config.frame, limits.buffer_bytes, fabric.pace(port), clock_rate);
-        // The NIC of a paced host sends when it is free and never queues.
+        // The NIC of a host that paces or has windows sends when it is free and never queues.
         let limits = if is_nic { PortLimits::NONE } else { limits };
-        let losses = losses.filter(|_| !is_nic || discipline.is_some()).map(|rates| Losses::new(rates, port, config.seed));
+        let losses = losses.filter(|_| !is_nic || discipline.is_some() || config.transport.window().is_some()).map(|rates| Losses::new(rates, port, config.seed));
         Port::new(fabric, port, &config.frame, limits, config.measure.queues).with(losses, discipline)
     };
     Ok((0..fabric.ports()).map(port).collect())

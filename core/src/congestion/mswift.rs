@@ -65,8 +65,7 @@ impl Controller for MSwift {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Swift;
-    use crate::congestion::swift::FlowScaling;
+    use crate::congestion::swift::{FlowScaling, Swift};
     use proptest::prelude::*;
 
     const RTT: Ps = 6_000_000;

@@ -1,7 +1,9 @@
 //! Controllers in a closed loop: flows share one link whose queue never drops, and each hears its own round trips and marks.
 
-use super::swift::FlowScaling;
-use super::{Controller, Feedback, MSwift, Nscc, Route, Swift, mswift, nscc, swift};
+use super::mswift::{self, MSwift};
+use super::nscc::{self, Nscc};
+use super::swift::{self, FlowScaling, Swift};
+use super::{Controller, Feedback, Route};
 use crate::units::Ps;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -49,21 +49,24 @@ impl Port {
     pub(super) fn takes_over(&mut self, now: Ps, packet: Packet) -> bool {
         self.advance_and_mark(now);
         let class = packet.class();
-        if self.is_dead {
-            self.tally.lost[class] += 1;
-            return true;
-        }
-        if self.held.is_some() {
+        if self.held.is_some() && !self.is_dead {
             self.add(now, packet, &mut |_| {});
             return true;
         }
-        if self.losses.as_mut().is_some_and(|losses| losses.hit(packet)) {
-            self.tally.lost[class] += 1;
+        if self.loses(packet) {
             return true;
         }
         let overflows = self.queue_bytes + u64::from(packet.bytes()) > self.limits.buffer_bytes;
         self.tally.drops[class] += u64::from(overflows);
         overflows
+    }
+
+    /// Whether a packet that enters the link is lost.
+    #[cold]
+    pub(super) fn loses(&mut self, packet: Packet) -> bool {
+        let is_lost = self.is_dead || self.losses.as_mut().is_some_and(|losses| losses.hit(packet));
+        self.tally.lost[packet.class()] += u64::from(is_lost);
+        is_lost
     }
 
     pub(super) fn has_limits_now(&self) -> bool {
