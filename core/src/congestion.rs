@@ -3,6 +3,10 @@
 
 mod constant;
 pub mod dctcp;
+mod median;
+pub mod mswift;
+pub mod nscc;
+pub mod swift;
 
 use crate::units::Ps;
 pub use constant::Constant;
@@ -62,3 +66,6 @@ pub trait Controller {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;
