@@ -31,8 +31,10 @@ ACKS = np.array((0, 1, 0, 1, 1, 0, 1, 0), dtype=np.uint64)
 SERIES = (
     "end_ps", "delivered_data_bytes", "delivered_packets_count", "reordered_packets_count", "sent_data_packets_count",
     "dropped_data_count", "dropped_control_count", "port_data_frames_count", "port_control_frames_count",
-    "port_sim_frames_count", "port_data_waiting_packets", "port_sim_waiting_packets",
+    "port_sim_frames_count", "port_data_waiting_packets", "port_sim_waiting_packets", "queued_bytes", "max_queue_bytes",
+    "window_bytes", "in_flight_bytes", "marked_count",
 )  # fmt: skip
+WINDOWS = ("end_ps", "message", "window_bytes", "in_flight_bytes", "acked_packets_count")
 
 
 def output() -> dict[str, Any]:
@@ -70,8 +72,11 @@ def output() -> dict[str, Any]:
             "marked_count": none.copy(),
             "lost_data_count": none.copy(),
             "lost_control_count": none.copy(),
+            "trimmed_count": none.copy(),
+            "paused_ps": none.copy(),
         },
         "series": {name: np.array([], dtype=np.uint64) for name in SERIES},
+        "windows": {name: np.array([], dtype=np.uint64) for name in WINDOWS},
         "transport": {},
         "totals": {
             "end_at_ps": 4_500_000,

@@ -28,16 +28,20 @@ from fabricsim.scenario import (
     Loss,
     Measure,
     MessageList,
+    PacketCount,
     Permutation,
+    Pfc,
     Poisson,
     Port,
     Rate,
     Run,
     Scenario,
+    SharedBuffer,
 )
 from fabricsim.scenario.combinations import MOST_INTERVALS, balancers_of
 from fabricsim.scenario.ranges import Ascending, Between, Real, Whole
 from fabricsim.scenario.transports.scheme import LONGEST_WAIT
+from fabricsim.scenario.transports.window import WindowSize
 
 
 def values(field: FieldInfo) -> st.SearchStrategy[Any]:
@@ -48,16 +52,24 @@ def values(field: FieldInfo) -> st.SearchStrategy[Any]:
         return st.booleans()
     (limits,) = field.metadata
     words = st.sampled_from(limits._texts) if limits._texts else st.nothing()
+    return words | _in(limits)
+
+
+def _in(limits: Any) -> st.SearchStrategy[Any]:
+    """Any value of a range."""
     match limits:
         case Whole():
-            return words | st.integers(limits.low, limits.high)
+            return st.integers(limits.low, limits.high)
         case Real():
-            return words | st.floats(limits.low, limits.high)
+            return st.floats(limits.low, limits.high)
         case Between():
-            return words | st.integers(limits.low, limits.high).map(type(limits.low))
+            return st.integers(limits.low, limits.high).map(type(limits.low))
         case Ascending():
             numbers = st.floats(limits.low, limits.high)
             return st.lists(numbers, min_size=limits.count, max_size=limits.count, unique=True).map(sorted).map(tuple)
+        case WindowSize():
+            # Large enough for a frame, whatever the frame and the fabric.
+            return st.integers(2**20, 2**40).map(Bytes) | st.integers(1, 2**20).map(PacketCount)
     raise AssertionError(f"no strategy for {limits}")
 
 
@@ -77,6 +89,10 @@ def _fitted(drawn: dict[str, Any]) -> dict[str, Any]:
     windows = [drawn.get(name, "auto") for name in ("initial_window_packets", "max_window_packets")]
     if "auto" not in windows:
         drawn["initial_window_packets"], drawn["max_window_packets"] = sorted(windows)
+    if type(drawn.get("initial_window")) is not type(drawn.get("max_window")):
+        drawn |= {"initial_window": "auto"} if "initial_window" in drawn else {}
+    elif "initial_window" in drawn:
+        drawn["initial_window"], drawn["max_window"] = sorted((drawn["initial_window"], drawn["max_window"]))
     return drawn
 
 
@@ -168,13 +184,34 @@ def deployments(draw: st.DrawFn, kinds: list[str]) -> Deployment:
     )
 
 
+large = st.integers(2**20, 2**40).map(Bytes)
+steps = st.fixed_dictionaries({"ecn_at": st.sampled_from(["dequeue", "enqueue"])})
+slopes = st.tuples(large, large).map(lambda ends: {"ecn_threshold": min(ends), "ecn_full_threshold": max(ends)})
+limits = st.fixed_dictionaries({"buffer": st.sampled_from(["auto", "infinite"]) | large})
+shared = st.builds(SharedBuffer, size=large, alpha=st.floats(1, 1000)).map(lambda one: {"shared_buffer": one})
+control_first = st.sampled_from(["off", "arriving", "random"]).map(lambda how: {"control_first": True, "trimming": how})
+pauses = st.builds(Pfc, xoff=st.just("auto") | large).map(lambda one: {"pfc": one})
+
+
 @st.composite
-def measures(draw: st.DrawFn, run: Run, edge: str) -> Measure:
+def ports(draw: st.DrawFn, transport: Any) -> Port:
+    """Ports that go with the transport."""
+    if transport.discipline != "fifo":
+        return Port(buffer=draw(st.just("infinite") | large), ecn_threshold=draw(st.sampled_from(["auto", "none"])))
+    kinds = [limits, shared, *([control_first, pauses] if transport.has_window else [])]
+    marks = st.fixed_dictionaries({"ecn_threshold": st.sampled_from(["auto", "none"]) | large})
+    return Port(**draw(st.one_of(kinds)), **draw(steps), **draw(marks | slopes))
+
+
+@st.composite
+def measures(draw: st.DrawFn, run: Run, edge: str, has_window: bool) -> Measure:
     shortest = max(1000, -(-int(run.time_limit) // MOST_INTERVALS))
     interval = draw(st.none() | st.integers(shortest, LONGEST_WAIT).map(Duration))
     ports = [None, f"{edge}-0/host-0", f"host-0/{edge}-0"] if interval else [None]
     flags = {"queues": draw(st.booleans()), "trace": draw(st.booleans())}
-    return Measure(**flags, interval=interval, watched_port=draw(st.sampled_from(ports)))
+    messages = [(), (0,)] if interval and has_window else [()]
+    watched = {"watched_port": draw(st.sampled_from(ports)), "watched_messages": draw(st.sampled_from(messages))}
+    return Measure(**flags, **watched, interval=interval)
 
 
 @st.composite
@@ -183,9 +220,8 @@ def scenarios(draw: st.DrawFn, kinds: tuple[str, ...] = ANY_TRANSPORT) -> Scenar
     fabric, transport, run = draw(fabrics()), draw(built(TRANSPORTS[draw(st.sampled_from(kinds))])), draw(runs)
     going = balancers_of(transport.kind)
     mixing = [kind for kind in ON_SWITCHES if kind in going and kind not in ("conga", "sglb", "ecmp")]
-    marks = st.sampled_from(["auto", "none"])
-    frame = draw(frames)
-    if transport.kind != "paced":
+    frame, port = draw(frames), draw(ports(transport))
+    if transport.discipline != "fifo" or port.control_first:
         frame = frame.replace(ack=min(frame.ack, Bytes(frame.data_bytes)))
     return Scenario(
         fabric=fabric,
@@ -194,10 +230,7 @@ def scenarios(draw: st.DrawFn, kinds: tuple[str, ...] = ANY_TRANSPORT) -> Scenar
         deployment=draw(st.none() | deployments(mixing)) if mixing and transport.kind != "dcsim" else None,
         transport=transport,
         frame=frame,
-        port=Port(
-            buffer=draw(st.just("infinite") | st.integers(2**20, 2**40).map(Bytes)),
-            ecn_threshold=draw(marks | st.integers(1, 2**40).map(Bytes) if transport.kind == "paced" else marks),
-        ),
-        measure=draw(measures(run, list(fabric.nodes_count)[1])),
+        port=port,
+        measure=draw(measures(run, list(fabric.nodes_count)[1], transport.has_window)),
         run=run,
     )

@@ -140,7 +140,8 @@ def transport_lists() -> dict[str, set[str]]:
     config = (CORE / "config" / "transport.rs").read_text()
     enum = re.search(r"pub enum TransportConfig \{\n(.*?)^\}", config, flags=re.MULTILINE | re.DOTALL)
     assert enum is not None
-    kinds = {name.lower() for name in re.findall(r"^    ([A-Z]\w*) \{", enum[1], flags=re.MULTILINE)}
+    variants = re.findall(r"^    ([A-Z]\w*) \{", enum[1], flags=re.MULTILINE)
+    kinds = {"-".join(re.findall("[A-Z][a-z]*", name)).lower() for name in variants}
     implements = re.compile(r"^impl Transport for \w+ \{", flags=re.MULTILINE)
     files = {path.stem for path in (CORE / "transport").glob("*.rs") if implements.search(path.read_text())}
     page = (ROOT / "docs" / "explanation" / "transports.md").read_text()

@@ -133,7 +133,7 @@ def test_defaults_are_section_6_of_the_ofan_paper() -> None:
     assert frame.data_bytes == 4158
     assert int(scenario.workload.message) == 256 * 4096
     # Paced hosts: buffers and marks are for the cases with congestion control and REPS (footnote 6).
-    assert (scenario.port.buffer, scenario.ecn_threshold_bytes) == ("infinite", None)
+    assert (scenario.buffer_bytes, scenario.ecn_threshold_bytes) == (None, None)
     assert scenario_from_mapping({"preset": "ofan-paper"}) == scenario
 
 

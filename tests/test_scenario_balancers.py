@@ -156,4 +156,5 @@ def test_marks_are_made_where_someone_reacts_to_them() -> None:
 def test_a_dump_says_what_auto_comes_to(balancer: Any, meaning: str) -> None:
     text = scenario_to_toml(Scenario(balancer=balancer))
     assert f'ecn_threshold = "auto"  # here {meaning}\n' in text
-    assert "# here" not in scenario_to_toml(Scenario(port=Port(ecn_threshold=Bytes("8kB"))))
+    assert 'buffer = "auto"  # here infinite\n' in text
+    assert "# here" not in scenario_to_toml(Scenario(port=Port(buffer="infinite", ecn_threshold=Bytes("8kB"))))

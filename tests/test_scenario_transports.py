@@ -61,25 +61,38 @@ def discipline(scenario: Scenario) -> dict[str, Any]:
     return dict(core_config(scenario)["port"]["discipline"])
 
 
-def names_at_the_door(section: str) -> dict[str, set[str]]:
-    """The fields of each kind as the contract lists them; what is not a field of its own stands in round brackets."""
-    text = re.search(rf"- `{section}`.*?(?=\n- `|\n  Balancers)", DOOR.read_text(encoding="utf-8"), re.DOTALL)
+def names_at_the_door() -> dict[str, set[str]]:
+    """The fields of each kind of transport as the contract lists them; what stands in round brackets is no field."""
+    text = re.search(r"- `transport`.*?(?=\n- `|\n  Balancers)", DOOR.read_text(encoding="utf-8"), re.DOTALL)
     assert text
-    entries = re.split(r"\n  (?=`[a-z]+`(?::| \())", text[0])[1:]
-    found = {}
-    for entry in entries:
-        kind, _, fields = re.sub(r"\([^()]*\)", "", entry).partition(":")
-        # Values are in kebab case or stand beside a bar.
-        plain = re.sub(r"`[\w-]+`(?: \| `[\w-]+`)+", "", fields)
-        found[kind.split("`")[1]] = set(re.findall(r"`([a-z]+(?:_[a-z]+)*)`", plain))
+    others, family = text[0].split("\n  The window family")
+    shared, kinds = re.sub(r"\(discipline [^()]*\)", "", family).split("\n", 1)
+    shared, rest = shared.split("\n  `constant-window`")[0], f"\n  {kinds.strip()}"
+    found = {kind: fields_in(fields) for kind, fields in entries(others)}
+    of_all = fields_in(shared + rest.split("\n  `constant-window`", maxsplit=1)[0])
+    for kind, fields in entries(rest.replace("; `mswift`:", "\n  `mswift`:")):
+        found[kind] = fields_in(fields) | of_all | (found["swift"] if "the same and" in fields else set())
     return found
+
+
+def entries(text: str) -> list[tuple[str, str]]:
+    """Each kind with the text that lists its fields."""
+    lines = re.split(r"\n  (?=`[a-z-]+`(?::| \())", text)[1:]
+    parts = [re.sub(r"\([^()]*\)", "", line).partition(":") for line in lines]
+    return [(kind.split("`")[1], fields) for kind, _, fields in parts]
+
+
+def fields_in(text: str) -> set[str]:
+    # Values are in kebab case or stand beside a bar.
+    plain = re.sub(r"`[\w-]+`(?: \| `[\w-]+`)+", "", re.sub(r"\([^()]*\)", "", text))
+    return set(re.findall(r"`([a-z]+(?:_[a-z]+)*)`", plain))
 
 
 @pytest.mark.parametrize("kind", TRANSPORTS)
 def test_the_core_gets_exactly_the_fields_of_the_contract(kind: str) -> None:
     model: Any = TRANSPORTS[kind]
     scenario = paper(transport=model())
-    assert set(lowered(scenario)) - {"kind", "start_jitter"} == names_at_the_door("transport")[kind]
+    assert set(lowered(scenario)) - {"kind", "start_jitter"} == names_at_the_door()[kind]
     if kind == "dcsim":
         assert set(discipline(scenario)) - {"kind"} == {
             "queue_packets", "bucket_packets", "token_factor", "data_buffer_bytes",
@@ -90,7 +103,7 @@ def test_the_core_gets_exactly_the_fields_of_the_contract(kind: str) -> None:
 
 def test_every_transport_is_explained() -> None:
     page = (DOOR.parents[1] / "docs" / "explanation" / "transports.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## `([a-z]+)`", page, flags=re.MULTILINE) == list(TRANSPORTS)
+    assert re.findall(r"^## `([a-z-]+)`", page, flags=re.MULTILINE) == list(TRANSPORTS)
 
 
 def test_the_preset_is_section_4_of_the_dcsim_paper() -> None:
@@ -192,8 +205,9 @@ def test_what_auto_comes_to_stands_beside_it() -> None:
 def test_who_acknowledges_what() -> None:
     assert {kind: model().acks_every_packet for kind, model in TRANSPORTS.items()} == {
         "paced": True, "dcsim": False, "pfabric": True, "phost": False, "dcpim": False,
+        "constant-window": True, "dctcp": True, "nscc": True, "swift": True, "mswift": True,
     }  # fmt: skip
-    assert [model().has_load for model in TRANSPORTS.values()] == [True, False, False, False, False]
+    assert [kind for kind, model in TRANSPORTS.items() if model.has_load] == ["paced"]
     silent = Paced(acks="off")
     assert not silent.acks_every_packet
     assert not silent.acks_messages

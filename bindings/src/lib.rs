@@ -1,7 +1,7 @@
 //! The door between Python and the core: one function, whose contract stands in README.md beside this crate.
 
 use fabricsim_core::config::TransportConfig;
-use fabricsim_core::{Config, Counts, Error, LANES, Messages, Output, Progress, Sample, Tier, count_names};
+use fabricsim_core::{Config, Counts, Error, LANES, Messages, Output, Progress, Sample, Tier, WindowRow, count_names};
 use numpy::{Element, IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -113,6 +113,7 @@ fn write_output<'py>(py: Python<'py>, config: &Config, output: Output) -> PyResu
     result.set_item("ports", write_ports(py, &output)?)?;
     result.set_item("totals", write_totals(py, &output)?)?;
     result.set_item("series", write_series(py, &output.series)?)?;
+    result.set_item("windows", write_windows(py, &output.windows)?)?;
     result.set_item("transport", write_counts(py, config, &output.counts)?)?;
     let flows = PyDict::new(py);
     flows.set_item("packets_count", output.flows.packets.into_pyarray(py))?;
@@ -195,7 +196,22 @@ fn write_series<'py>(py: Python<'py>, rows: &[Sample]) -> PyResult<Bound<'py, Py
     column("port_sim_frames_count", |row| row.port_sims)?;
     column("port_data_waiting_packets", |row| row.port_waiting[0])?;
     column("port_sim_waiting_packets", |row| row.port_waiting[1])?;
+    column("marked_count", |row| row.marks)?;
+    column("queued_bytes", |row| row.queued_bytes)?;
+    column("max_queue_bytes", |row| row.max_queue_bytes)?;
+    column("window_bytes", |row| row.window_bytes)?;
+    column("in_flight_bytes", |row| row.in_flight_bytes)?;
     Ok(series)
+}
+
+fn write_windows<'py>(py: Python<'py>, rows: &[WindowRow]) -> PyResult<Bound<'py, PyDict>> {
+    let windows = PyDict::new(py);
+    windows.set_item("end_ps", collect(py, rows.iter().map(|row| row.at)))?;
+    windows.set_item("message", collect(py, rows.iter().map(|row| row.message)))?;
+    windows.set_item("window_bytes", collect(py, rows.iter().map(|row| row.window_bytes)))?;
+    windows.set_item("in_flight_bytes", collect(py, rows.iter().map(|row| row.in_flight_bytes)))?;
+    windows.set_item("acked_packets_count", collect(py, rows.iter().map(|row| row.acked_packets)))?;
+    Ok(windows)
 }
 
 fn write_counts<'py>(py: Python<'py>, config: &Config, counts: &Counts) -> PyResult<Bound<'py, PyDict>> {

@@ -8,7 +8,7 @@ use crate::{error::Error, units::Ps};
 pub use balancer::{AckRouting, BalancerConfig, Freezing, Pointers, PortOrderKind, Salts, Split};
 pub use discipline::{DisciplineConfig, EcnAt, PfcConfig, SharedBufferConfig, Trimming};
 use serde::Deserialize;
-pub use transport::{Acks, ClockDrift, StartJitter, TransportConfig};
+pub use transport::{Acks, ClockDrift, StartJitter, TransportConfig, WindowConfig, WindowSize};
 
 /// One run, as the door receives it.
 #[derive(Clone, Debug, Deserialize)]
@@ -227,6 +227,10 @@ pub struct MeasureConfig {
     pub trace: bool,
     /// Length of the intervals of the time series; none = no series.
     pub interval_ps: Option<Ps>,
+    /// Most rows of a series: when they are full, each two become one; none = as many as there are.
+    pub most_rows: Option<u32>,
     /// The link whose queue the series show, by its ends, the sending one first.
     pub watched_port: Option<(String, String)>,
+    /// Rows of the messages whose windows are recorded.
+    pub watched_messages: Option<Vec<u32>>,
 }

@@ -2,6 +2,11 @@
 //! comes back.
 
 mod constant;
+pub mod dctcp;
+mod median;
+pub mod mswift;
+pub mod nscc;
+pub mod swift;
 
 use crate::units::Ps;
 pub use constant::Constant;
@@ -61,3 +66,6 @@ pub trait Controller {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@
 mod address;
 mod builder;
 mod fat_tree;
+mod idle_path;
 mod leaf_spine;
 mod named_links;
 mod schedule;

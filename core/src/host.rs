@@ -1,10 +1,14 @@
 //! A host: one of the transports, brought through a window.
 
 use crate::config::{Config, TransportConfig};
+use crate::congestion::{Constant, dctcp};
 use crate::fabric::Fabric;
 use crate::link::Incoming;
 use crate::port::Port;
-use crate::transport::{Counts, Dcpim, Dcsim, Flows, HostRules, Paced, Pfabric, Phost, Surroundings, Transport};
+use crate::transport::{
+    Counts, Dcpim, Dcsim, Flows, HostRules, NewReno, NewRenoRules, Paced, Pfabric, Phost, SelectiveRepeat, SelectiveRepeatRules,
+    Surroundings, Transport, Windowed,
+};
 use crate::units::Ps;
 use crate::workload::{SendFlow, Workload};
 
@@ -25,6 +29,10 @@ pub enum Host {
     Phost(Box<Phost>),
     /// Matched in rounds.
     Dcpim(Box<Dcpim>),
+    /// With windows that stay as they are.
+    ConstantWindow(Box<Windowed<SelectiveRepeat<Constant>>>),
+    /// As TCP does, by marks.
+    Dctcp(Box<Windowed<NewReno>>),
 }
 
 macro_rules! each {
@@ -35,6 +43,8 @@ macro_rules! each {
             Host::Pfabric($transport) => $body,
             Host::Phost($transport) => $body,
             Host::Dcpim($transport) => $body,
+            Host::ConstantWindow($transport) => $body,
+            Host::Dctcp($transport) => $body,
         }
     };
 }
@@ -48,6 +58,16 @@ impl Host {
             TransportConfig::Pfabric { .. } => Self::Pfabric(Box::new(Pfabric::new(config, workload, host, port, rules))),
             TransportConfig::Phost { .. } => Self::Phost(Box::new(Phost::new(config, workload, host, port, rules))),
             TransportConfig::Dcpim { .. } => Self::Dcpim(Box::new(Dcpim::new(config, workload, host, port, rules))),
+            TransportConfig::ConstantWindow { rto_ps, .. } => {
+                let own = SelectiveRepeatRules { rto: rto_ps, controller: () };
+                Self::ConstantWindow(Box::new(Windowed::new(config, own, fabric, workload, host, port, rules)))
+            }
+            TransportConfig::Dctcp { rto_ps, duplicate_acks, counts_paths, gain, initial_alpha, reduces_unmarked, .. } => {
+                let window = dctcp::Rules { gain, initial_alpha, reduces_unmarked };
+                let own = NewRenoRules { least_rto: rto_ps, duplicate_acks, counts_paths, window };
+                Self::Dctcp(Box::new(Windowed::new(config, own, fabric, workload, host, port, rules)))
+            }
+            _ => todo!(),
         }
     }
 
@@ -64,6 +84,24 @@ impl Host {
     /// What it has counted of all its flows together.
     pub fn counts(&self) -> &Counts {
         each!(self, transport => transport.counts())
+    }
+
+    /// Windows and bytes in flight of all its flows that are under way.
+    pub fn windows(&self, send: &[SendFlow]) -> (u64, u64) {
+        let of_all = |host: &Self| {
+            let all = send.iter().enumerate().filter_map(|(own, flow)| host.window_of(own, flow));
+            all.fold((0, 0), |(window, in_flight), own| (window + own.0, in_flight + own.1))
+        };
+        if self.has_windows() { of_all(self) } else { (0, 0) }
+    }
+
+    fn has_windows(&self) -> bool {
+        !matches!(self, Self::Paced(_) | Self::Dcsim(_) | Self::Pfabric(_) | Self::Phost(_) | Self::Dcpim(_))
+    }
+
+    /// Window and bytes in flight of a flow; nothing before it begins, when it is complete, and where there are no windows.
+    pub fn window_of(&self, own: usize, send: &SendFlow) -> Option<(u64, u64)> {
+        each!(self, transport => transport.window_of(own, send))
     }
 
     /// What it keeps of each flow.

@@ -4,6 +4,7 @@
 
 mod balancer;
 pub mod config;
+mod congestion;
 mod discipline;
 mod error;
 mod fabric;
@@ -27,7 +28,7 @@ pub use config::Config;
 pub use discipline::{LANES, LaneTally};
 pub use error::Error;
 pub use fabric::{Fabric, Tier};
-pub use measure::{FlowColumns, Output, Progress, Sample, Status, TraceRow};
+pub use measure::{FlowColumns, Output, Progress, Sample, Status, TraceRow, WindowRow};
 pub use port::PortTally;
 pub use run::run;
 pub use transport::{Counts, count_names};

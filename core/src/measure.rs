@@ -135,8 +135,33 @@ pub struct Sample {
     pub port_frames: [u64; 2],
     /// Sims among them.
     pub port_sims: u64,
-    /// Datas and Sims that wait there: no sums, but what is there at the moment.
+    /// Data frames marked.
+    pub marks: u64,
+    /// Datas and Sims that wait at the watched port. This and what follows: no sums, but what is there at the moment.
     pub port_waiting: [u64; 2],
+    /// Bytes queued in all ports of switches, and in that with most.
+    pub queued_bytes: u64,
+    /// See `queued_bytes`.
+    pub max_queue_bytes: u64,
+    /// Congestion windows of all flows under way, and their bytes in flight.
+    pub window_bytes: u64,
+    /// See `window_bytes`.
+    pub in_flight_bytes: u64,
+}
+
+/// The window of a watched message at the end of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowRow {
+    /// The moment.
+    pub at: Ps,
+    /// Row of the message.
+    pub message: u32,
+    /// Its congestion window.
+    pub window_bytes: u64,
+    /// Its bytes in flight.
+    pub in_flight_bytes: u64,
+    /// Its packets acknowledged up to then.
+    pub acked_packets: u64,
 }
 
 impl Sample {
@@ -149,6 +174,28 @@ impl Sample {
             self.port_waiting[class] += other.port_waiting[class];
         }
         self.port_sims += other.port_sims;
+        self.marks += other.marks;
+        self.queued_bytes += other.queued_bytes;
+        self.max_queue_bytes = self.max_queue_bytes.max(other.max_queue_bytes);
+        self.window_bytes += other.window_bytes;
+        self.in_flight_bytes += other.in_flight_bytes;
+    }
+
+    /// The row that this and the next make together: sums of both, moments of the next, and the largest queue of either.
+    pub fn joined(&self, next: &Self) -> Self {
+        let mut both = *next;
+        both.hosts.delivered_packets += self.hosts.delivered_packets;
+        both.hosts.delivered_bytes += self.hosts.delivered_bytes;
+        both.hosts.reordered += self.hosts.reordered;
+        both.hosts.sent_data += self.hosts.sent_data;
+        for class in 0..2 {
+            both.drops[class] += self.drops[class];
+            both.port_frames[class] += self.port_frames[class];
+        }
+        both.port_sims += self.port_sims;
+        both.marks += self.marks;
+        both.max_queue_bytes = both.max_queue_bytes.max(self.max_queue_bytes);
+        both
     }
 
     /// The row between an earlier moment and this.
@@ -167,6 +214,7 @@ impl Sample {
             drops: between(self.drops, earlier.drops),
             port_frames: between(self.port_frames, earlier.port_frames),
             port_sims: self.port_sims - earlier.port_sims,
+            marks: self.marks - earlier.marks,
             ..*self
         }
     }
@@ -187,6 +235,8 @@ pub struct Output {
     pub lanes: Vec<[LaneTally; 4]>,
     /// What happened in each interval, when asked for.
     pub series: Vec<Sample>,
+    /// Windows of the watched messages at the end of each interval.
+    pub windows: Vec<WindowRow>,
     /// What hosts have counted.
     pub counts: Counts,
     /// Every reception, when asked for; in order of (time, link).

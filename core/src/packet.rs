@@ -31,7 +31,7 @@ pub enum Kind {
     Sim = 0b0_0001,
     /// A Sim got through.
     SimAck = 0b0_0111,
-    /// Data up to a number got through (dcSim).
+    /// Data up to a number got through (dcSim), or a copy has come of what had (window family).
     DataAck = 0b0_1011,
     /// Data of a block of sixteen got through (dcSim).
     BlockAck = 0b0_1111,
@@ -47,15 +47,17 @@ pub enum Kind {
     Accept = 0b1_1011,
     /// Asks whether anything gets through (pFabric).
     Probe = 0b0_1101,
-    /// A data packet without the payload that a full buffer cut off.
+    /// Carries payload, and asks for an ACK at once.
+    DataAsking = 0b0_1000,
+    /// Header of a data packet whose payload a full port has cut off.
     Trimmed = 0b1_0001,
-    /// Says that a data packet was trimmed.
+    /// A data packet has arrived without its payload.
     Nack = 0b1_1111,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Data,
         Self::DirectData,
         Self::Ack,
@@ -69,6 +71,7 @@ impl Kind {
         Self::Grant,
         Self::Accept,
         Self::Probe,
+        Self::DataAsking,
         Self::Trimmed,
         Self::Nack,
     ];
@@ -76,7 +79,7 @@ impl Kind {
     /// The door's number for it.
     pub fn number(self) -> u8 {
         match self {
-            Self::Data | Self::DirectData => 0,
+            Self::Data | Self::DirectData | Self::DataAsking => 0,
             Self::Ack => 1,
             Self::Sim => 2,
             Self::SimAck => 3,
@@ -180,7 +183,7 @@ impl Packet {
     #[inline(always)]
     pub fn kind(self) -> Kind {
         let bits = (self.head >> KIND_SHIFT) as u8 & KIND_MASK;
-        // Fifteen comparisons at the most, which the compiler makes a table of.
+        // Sixteen comparisons at the most, which the compiler makes a table of.
         Kind::ALL.into_iter().find(|&kind| kind as u8 == bits).unwrap_or(Kind::Data)
     }
 
@@ -234,7 +237,7 @@ mod tests {
         for kind in Kind::ALL {
             let packet = Packet::new(kind, 1, 2, 3, u16::MAX, 5);
             assert_eq!(packet.kind(), kind);
-            assert_eq!(packet.is_control(), !matches!(kind, Kind::Data | Kind::DirectData));
+            assert_eq!(packet.is_control(), !matches!(kind, Kind::Data | Kind::DirectData | Kind::DataAsking));
         }
         let travels_back = |kind| Packet::new(kind, 1, 2, 3, 4, 5).travels_back();
         assert!(

@@ -198,6 +198,16 @@ impl Port {
         }
     }
 
+    /// The same, for a NIC whose link may lose packets or be down.
+    #[inline(always)]
+    pub fn transmit(&mut self, now: Ps, packet: Packet, space: &mut Space<'_>) {
+        if self.has_limits && self.loses(packet) {
+            self.busy_until = now + self.occupancy(packet.bytes());
+        } else {
+            self.send(now, packet, space);
+        }
+    }
+
     /// When the packet's last bit leaves.
     #[inline(always)]
     fn enqueue(&mut self, now: Ps, packet: Packet, space: &mut Space<'_>) -> Ps {

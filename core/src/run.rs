@@ -27,7 +27,10 @@ pub fn run(config: &Config, messages: &Messages, watch: &mut (dyn FnMut(Progress
         BalancerConfig::Ethereal { split, .. } => Some(split),
         _ => None,
     };
-    let workload = Workload::new(messages, &fabric, &config.frame, config.transport.acks(), split)?;
+    let mut workload = Workload::new(messages, &fabric, &config.frame, config.transport.acks(), split)?;
+    if config.transport.window().is_some() {
+        workload.log_arrivals();
+    }
     Engine::new(config, fabric, workload)?.run(watch)
 }
 
@@ -54,6 +57,7 @@ fn check(config: &Config) -> Result<(), Error> {
         ("frame.gap_bytes", u64::from(frame.gap_bytes), 0, u64::from(FRAME_LIMIT) - 1),
         ("threads", u64::from(config.threads), 1, 1024),
         ("measure.interval_ps", config.measure.interval_ps.unwrap_or(1), 1, Ps::MAX / 2),
+        ("measure.most_rows", config.measure.most_rows.unwrap_or(2).into(), 2, u64::from(u32::MAX)),
         ("time_limit_ps", config.time_limit_ps, 1, Ps::MAX / 2),
         ("port.buffer_bytes", config.port.buffer_bytes.unwrap_or(data_frame), data_frame, u64::MAX),
     ];

@@ -6,9 +6,9 @@ mod in_flight;
 mod reps;
 mod rps;
 
-use crate::config::{Acks, BalancerConfig};
+use crate::config::BalancerConfig;
 use crate::fabric::{Fabric, Routes};
-use crate::units::Ps;
+use crate::units::{NEVER, Ps};
 use crate::workload::Workload;
 use drb::Drb;
 use ethereal::Ethereal;
@@ -49,16 +49,16 @@ pub struct Outgoing<'a> {
 }
 
 impl Spreader {
-    /// The scheme's state at a host.
-    pub fn new(config: BalancerConfig, acks: Acks, fabric: &Fabric, workload: &Workload, host: u32, seed: u64) -> Self {
+    /// The scheme's state at a host. `times_out`: whether it has to find out by itself which packets are overdue.
+    pub fn new(config: BalancerConfig, times_out: bool, fabric: &Fabric, workload: &Workload, host: u32, seed: u64) -> Self {
         let flows = workload.sent_by(host as usize);
         match config {
             BalancerConfig::Rps { entropies, .. } => Self::Rps(Rps::new(entropies, host, seed)),
-            BalancerConfig::Reps { .. } => Self::Reps(Reps::new(config, acks, flows.len(), host, seed)),
+            BalancerConfig::Reps { .. } => Self::Reps(Reps::new(config, times_out, flows.len(), host, seed)),
             BalancerConfig::Drb {} => Self::Drb(Drb::new(fabric, host, seed)),
             BalancerConfig::Ethereal { rto_ps, .. } => {
                 let subflows = &workload.subflows[flows.start as usize..flows.end as usize];
-                Self::Ethereal(Ethereal::new(subflows, rto_ps, acks, fabric, host, seed))
+                Self::Ethereal(Ethereal::new(subflows, if times_out { rto_ps } else { NEVER }, fabric, host, seed))
             }
             _ => Self::Fixed,
         }
@@ -76,7 +76,7 @@ impl Spreader {
         match self {
             Self::Fixed => (0, bytes),
             Self::Rps(rps) => (rps.path(), bytes),
-            Self::Reps(reps) => (reps.data(flow, now), bytes),
+            Self::Reps(reps) => (reps.data(flow, psn, now), bytes),
             Self::Drb(drb) => (drb.path(fabric, routes, address, 0), bytes),
             Self::Ethereal(ethereal) => ethereal.data(flow, psn, bytes, now),
         }
@@ -101,6 +101,27 @@ impl Spreader {
             Self::Fixed | Self::Rps(_) | Self::Drb(_) => {}
             Self::Reps(reps) => reps.acked(flow, psn, is_marked, now),
             Self::Ethereal(ethereal) => ethereal.acked(flow, psn, now),
+        }
+    }
+}
+
+impl Spreader {
+    /// A packet has been acknowledged, and nothing said of its path.
+    #[inline(always)]
+    pub fn passed(&mut self, flow: usize, psn: u32) {
+        match self {
+            Self::Fixed | Self::Rps(_) | Self::Drb(_) => {}
+            Self::Reps(reps) => reps.passed(flow, psn),
+            Self::Ethereal(ethereal) => ethereal.passed(flow, psn),
+        }
+    }
+
+    /// The transport has given a packet up.
+    pub fn timed_out(&mut self, flow: usize, psn: u32, now: Ps) {
+        match self {
+            Self::Fixed | Self::Rps(_) | Self::Drb(_) => {}
+            Self::Reps(reps) => reps.timed_out(flow, now),
+            Self::Ethereal(ethereal) => ethereal.timed_out(flow, psn),
         }
     }
 }

@@ -11,6 +11,7 @@ mod received;
 mod rotation;
 mod rules;
 mod starts;
+mod windowed;
 
 use crate::config::TransportConfig;
 use crate::fabric::{Fabric, Routes};
@@ -26,6 +27,7 @@ pub use paced::Paced;
 pub use pfabric::Pfabric;
 pub use phost::Phost;
 pub use rules::HostRules;
+pub use windowed::{NewReno, NewRenoRules, SelectiveRepeat, SelectiveRepeatRules, Windowed};
 
 /// Effects that leave the host: they take one link latency.
 pub type Signals = Vec<(Ps, Effect)>;
@@ -75,6 +77,11 @@ pub trait Transport {
 
     /// What it has counted of all its flows together.
     fn counts(&self) -> &Counts;
+
+    /// Congestion window and bytes in flight of a flow that is under way.
+    fn window_of(&self, _own: usize, _send: &SendFlow) -> Option<(u64, u64)> {
+        None
+    }
 }
 
 impl<T: Transport> Transport for Box<T> {
@@ -104,6 +111,10 @@ impl<T: Transport> Transport for Box<T> {
     fn counts(&self) -> &Counts {
         (**self).counts()
     }
+
+    fn window_of(&self, own: usize, send: &SendFlow) -> Option<(u64, u64)> {
+        (**self).window_of(own, send)
+    }
 }
 
 /// Names of what a transport counts besides what all count (`Counts::own`, in order), and of what it takes the maximum of.
@@ -114,6 +125,11 @@ pub fn count_names(config: TransportConfig) -> (&'static [&'static str], Option<
         TransportConfig::Pfabric { .. } => (&pfabric::COUNTS, None),
         TransportConfig::Phost { .. } => (&phost::COUNTS, None),
         TransportConfig::Dcpim { .. } => (&dcpim::COUNTS, None),
+        TransportConfig::Dctcp { .. } => (&windowed::COUNTS, None),
+        TransportConfig::ConstantWindow { .. }
+        | TransportConfig::Nscc { .. }
+        | TransportConfig::Swift { .. }
+        | TransportConfig::Mswift { .. } => (&windowed::COUNTS[..2], None),
     }
 }
 

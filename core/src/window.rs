@@ -5,6 +5,7 @@
 //! for dependencies across hosts, as a signal that takes one link latency and is handed over at the barrier.
 
 mod deal;
+mod intervals;
 mod leader;
 mod pausing;
 mod shared;
@@ -27,6 +28,7 @@ use crate::transport::{Counts, HostRules, clock_rate};
 use crate::units::{NEVER, Ps};
 use crate::workload::Workload;
 use deal::deal;
+use intervals::Intervals;
 use leader::Leader;
 use shared::{Context, Plan, Shared, Step, lock};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -56,15 +58,26 @@ fn ports(config: &Config, fabric: &Fabric, limits: PortLimits) -> Result<Vec<Por
         let place = PortPlace { number: port as u64, seed: config.seed, is_nic, pace: fabric.pace(port), clock_rate };
         let discipline = Discipline::new(&config.port, &config.frame, place);
         let marking = Marking::new(&config.port, config.seed, port as u64).filter(|_| !is_nic);
-        // The NIC of a paced host sends when it is free and never queues.
+        // The NIC of a host that paces or has windows sends when it is free and never queues.
         let limits = if is_nic { PortLimits::NONE } else { limits };
-        let losses = losses.filter(|_| !is_nic || discipline.is_some()).map(|rates| Losses::new(rates, port, config.seed));
+        let losses = losses
+            .filter(|_| !is_nic || discipline.is_some() || config.transport.window().is_some())
+            .map(|rates| Losses::new(rates, port, config.seed));
         // Hosts take in whatever comes.
         let pauses = config.port.pfc.filter(|_| fabric.peer[port] as usize >= hosts).map(|_| Pauses::new(hold_control));
         let port = Port::new(fabric, port, &config.frame, limits, config.measure.queues);
         port.with(losses, discipline, marking).with_pauses(pauses)
     };
     Ok((0..fabric.ports()).map(port).collect())
+}
+
+/// Flows of the watched messages.
+fn watched_flows(config: &Config, workload: &Workload) -> Result<Vec<u32>, Error> {
+    let flow = |&row: &u32| {
+        let flow = workload.row.iter().position(|&own| own == row).map(|flow| flow as u32);
+        flow.ok_or_else(|| Error::value("measure.watched_messages", row, format!("rows below {}", workload.row.len())))
+    };
+    config.measure.watched_messages.iter().flatten().map(flow).collect()
 }
 
 /// Everything that a run needs, before it is dealt out to threads.
@@ -83,7 +96,9 @@ pub struct Engine {
     window: Ps,
     catches_up: bool,
     interval: Option<Ps>,
+    most_rows: Option<u32>,
     watched_port: Option<usize>,
+    watched_flows: Vec<u32>,
 }
 
 impl Engine {
@@ -95,6 +110,7 @@ impl Engine {
         let ports = ports(config, &fabric, PortLimits::new(&config.port))?;
         let watched_port =
             config.measure.watched_port.as_ref().map(|ends| fabric.find_port(ends, "measure.watched_port")).transpose()?;
+        let watched_flows = watched_flows(config, &workload)?;
         let rules = HostRules::new(config, &fabric);
         let balancers = everywhere(
             config.balancer,
@@ -120,7 +136,9 @@ impl Engine {
             memories: Memory::everywhere(config, &fabric),
             ports,
             interval: config.measure.interval_ps,
+            most_rows: config.measure.most_rows,
             watched_port,
+            watched_flows,
             fabric,
             workload,
         })
@@ -149,8 +167,9 @@ impl Engine {
         let triggers = std::mem::take(&mut self.workload.triggers);
         let total = send.len() as u64;
         let settles_in = self.balancers.iter().map(SwitchBalancer::settles_in).max().unwrap_or(0);
+        let intervals = Intervals::new(self.interval, self.most_rows);
         let mut leader =
-            Leader::new(triggers, total, &self.fabric.changes, settles_in, self.window, self.time_limit, self.interval, watch);
+            Leader::new(triggers, total, &self.fabric.changes, settles_in, self.window, self.time_limit, intervals, watch);
         leader.begin(&shared);
         let mut ended = Vec::new();
         {
@@ -164,6 +183,7 @@ impl Engine {
                 trace: self.trace,
                 has_series: self.interval.is_some(),
                 watched_port: self.watched_port,
+                watched_flows: &self.watched_flows,
                 catches_up: self.catches_up,
                 is_large: fabric.ports() > LARGE_PORTS,
             };
@@ -196,7 +216,7 @@ impl Engine {
         self.workload.send = send;
         self.workload.receive = receive;
         leader.end(&shared);
-        let Leader { status, windows_count, packet_hops_count, unroutable, end_at, series, .. } = leader;
+        let Leader { status, windows_count, packet_hops_count, unroutable, end_at, intervals, .. } = leader;
         if let Some(fault) = lock(&shared.fault).take() {
             return Err(Error::Internal(fault));
         }
@@ -210,7 +230,8 @@ impl Engine {
             status,
             flows: FlowColumns::collect(&self.workload, |host| self.hosts[host].flows()),
             lanes: self.ports.iter().filter_map(|port| port.lanes().map(|lanes| lanes.tallies())).collect(),
-            series,
+            series: intervals.rows,
+            windows: intervals.windows,
             counts,
             tallies: self.ports.iter_mut().map(|port| port.tally_at(end_at)).collect(),
             rings_bytes,

@@ -1,5 +1,6 @@
 //! The messages of a run, sorted into what each host sends and receives, and what waits for what.
 
+mod arrivals;
 mod canonical;
 mod messages;
 mod subflows;
@@ -8,6 +9,7 @@ use crate::config::{Acks, FrameConfig, Split};
 use crate::error::Error;
 use crate::fabric::Fabric;
 use crate::units::{NEVER, Ps};
+use arrivals::Arrivals;
 pub use messages::Messages;
 use messages::frames;
 use std::ops::Range;
@@ -125,6 +127,8 @@ pub struct Workload {
     pub send_base: Vec<u32>,
     /// `receive` flows of each host begin here.
     pub receive_base: Vec<u32>,
+    /// In which order packets have arrived.
+    pub arrivals: Arrivals,
     /// How each flow is divided over paths; empty when it is not.
     pub subflows: Vec<Subflows>,
     /// Triggers.
@@ -201,6 +205,7 @@ impl Workload {
             collective: row.iter().map(|&row| messages.collective[row as usize]).collect(),
             row,
             flow_of_receive_slot: by_receiver,
+            arrivals: Arrivals::default(),
             subflows,
             triggers: Vec::new(),
             effect_base: Vec::new(),
@@ -208,6 +213,11 @@ impl Workload {
         };
         workload.connect(messages, &flow_of_row);
         Ok(workload)
+    }
+
+    /// Keeps a log of arrivals: the ACKs of the window family refer to it.
+    pub fn log_arrivals(&mut self) {
+        self.arrivals = Arrivals::new(self);
     }
 
     /// What a completed flow sets off.

@@ -48,6 +48,8 @@ class CorePorts(CoreLanes):
     marked_count: NDArray[np.uint64]
     lost_data_count: NDArray[np.uint64]
     lost_control_count: NDArray[np.uint64]
+    trimmed_count: NDArray[np.uint64]
+    paused_ps: NDArray[np.uint64]
 
 class CoreSeries(TypedDict):
     end_ps: NDArray[np.uint64]
@@ -62,6 +64,18 @@ class CoreSeries(TypedDict):
     port_sim_frames_count: NDArray[np.uint64]
     port_data_waiting_packets: NDArray[np.uint64]
     port_sim_waiting_packets: NDArray[np.uint64]
+    queued_bytes: NDArray[np.uint64]
+    max_queue_bytes: NDArray[np.uint64]
+    window_bytes: NDArray[np.uint64]
+    in_flight_bytes: NDArray[np.uint64]
+    marked_count: NDArray[np.uint64]
+
+class CoreWindows(TypedDict):
+    end_ps: NDArray[np.uint64]
+    message: NDArray[np.uint32]
+    window_bytes: NDArray[np.uint64]
+    in_flight_bytes: NDArray[np.uint64]
+    acked_packets_count: NDArray[np.uint64]
 
 class CoreTrace(TypedDict):
     at_ps: NDArray[np.uint64]
@@ -75,6 +89,7 @@ class CoreOutput(TypedDict):
     flows: CoreFlows
     ports: CorePorts
     series: CoreSeries
+    windows: CoreWindows
     transport: dict[str, int]
     totals: dict[str, int]
     trace: CoreTrace

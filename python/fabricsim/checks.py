@@ -87,22 +87,27 @@ def _unfinished(results: Results) -> str:
 
 
 def _conservation(results: Results) -> list[str]:
-    """Frames out of hosts = into hosts + dropped and lost at switches + under way at the end."""
+    """Frames out of hosts = into hosts + dropped and lost at switches + under way at the end.
+
+    What a switch trims was data before and is control from then on.
+    """
     import polars as pl
 
     ports = results.ports
     out, into = (ports.filter(pl.col(end).str.starts_with("host-")) for end in ("from", "to"))
     switches = ports.filter(~pl.col("from").str.starts_with("host-"))
+    trimmed = int(switches["trimmed_count"].sum())
     faults = []
-    for kind in ("data", "control"):
+    for kind, became in (("data", -trimmed), ("control", trimmed)):
         sent = int(out[f"{kind}_frames_count"].sum())
         arrived = int(into[f"{kind}_frames_count"].sum())
         dropped = int(switches[f"dropped_{kind}_count"].sum())
         lost = int(switches[f"lost_{kind}_count"].sum()) + int(results.totals[f"unroutable_{kind}_count"])
         ended = arrived + dropped + lost
-        if sent < ended or (_is_all_over(results) and sent > ended):
+        if sent + became < ended or (_is_all_over(results) and sent + became > ended):
+            trims = f", {trimmed} trimmed" if trimmed else ""
             faults.append(
-                f"{kind} frames: {sent} sent by hosts, {arrived} delivered, {dropped} dropped and {lost} lost"
+                f"{kind} frames: {sent} sent by hosts, {arrived} delivered, {dropped} dropped and {lost} lost{trims}"
             )
     return faults
 

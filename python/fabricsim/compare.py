@@ -31,7 +31,7 @@ RUN_KEYS = (
 
 # Objects in a summary whose keys are kinds, and what stands before and after the kind in the column of each.
 _BY_KIND = {"drops_count": ("drops", "count"), "loss_fraction": ("loss", "fraction"), "lost_count": ("lost", "count")}
-_NESTED = ("queues", "transport_counts", *_BY_KIND)
+_NESTED = ("queues", "transport_counts", "transport_parameters", *_BY_KIND)
 
 
 @dataclass(frozen=True)

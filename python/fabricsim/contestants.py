@@ -69,10 +69,10 @@ def usual_balancer(transport: AnyTransport) -> AnyBalancer:
     """Return the balancer over which a transport runs unless told otherwise.
 
     dcSim's hosts draw random paths (dcSim section 2.4); switches spray the packets of pFabric, pHost and dcPIM at
-    random, as fair to compare with those; paced hosts stand for the Ofan paper.
+    random, as fair to compare with those; paced hosts and those with windows stand for the Ofan paper.
     """
     from fabricsim.scenario import Ofan, Rps, Rsq
 
-    if transport.kind == "paced":
+    if transport.kind == "paced" or transport.has_window:
         return Ofan()
     return Rps() if transport.kind == "dcsim" else Rsq()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FLOWS, PORTS, TRACE, SERIES = "flows.parquet", "ports.parquet", "trace.parquet", "series.parquet"
+WINDOWS = "windows.parquet"
 SUMMARY, SCENARIO = "summary.json", "scenario.json"
 _ALWAYS_THERE = {FLOWS, PORTS, SUMMARY, SCENARIO}
 
@@ -30,7 +31,7 @@ def check_folder(folder: Path) -> None:
     names = _names(folder)
     if names and not names >= _ALWAYS_THERE:
         raise FileExistsError(f"{folder} exists and holds no results: name a new or an empty folder")
-    if others := sorted(names - {*_ALWAYS_THERE, TRACE, SERIES}):
+    if others := sorted(names - {*_ALWAYS_THERE, TRACE, SERIES, WINDOWS}):
         raise FileExistsError(f"{folder} holds {others[0]} beside results: name a new or an empty folder")
     if folder == Path.cwd():
         raise FileExistsError(f"{folder} is the current folder, which cannot be replaced: name a folder in it")

@@ -9,7 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fabricsim.errors import ScenarioError
-from fabricsim.folders import FLOWS, PORTS, SCENARIO, SERIES, SUMMARY, TRACE, Held, check_folder, held, written_whole
+from fabricsim.folders import (
+    FLOWS,
+    PORTS,
+    SCENARIO,
+    SERIES,
+    SUMMARY,
+    TRACE,
+    WINDOWS,
+    Held,
+    check_folder,
+    held,
+    written_whole,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,6 +43,7 @@ class Results:
     `fabricsim.summary`). `duration_ps`: first data packet's start to the last completion (to the run's end if a flow is
     unfinished). `provenance`: version, seed, Python, platform. `trace`: one row a received packet, or None unless
     `measure.trace` is on. `series`: one row an interval, or None unless `measure.interval` is set.
+    `windows`: one row an interval and watched message, or None unless `measure.watched_messages` names some.
     """
 
     scenario: Scenario
@@ -42,11 +55,12 @@ class Results:
     provenance: dict[str, Any]
     trace: pl.DataFrame | None = field(default=None, repr=False)
     series: pl.DataFrame | None = field(default=None, repr=False)
+    windows: pl.DataFrame | None = field(default=None, repr=False)
 
     def write(self, folder: str | Path) -> Path:
         """Write `flows.parquet`, `ports.parquet`, `summary.json` and `scenario.json` to `folder`.
 
-        Beside them `trace.parquet` and `series.parquet` where there is a trace or a series.
+        Beside them `trace.parquet`, `series.parquet` and `windows.parquet` where the run recorded them.
         The folder appears whole or not at all: it is made beside its place and renamed. Earlier results are replaced.
 
         Raises:
@@ -59,10 +73,9 @@ class Results:
         with written_whole(folder) as beside:
             self.flows.write_parquet(beside / FLOWS)
             self.ports.write_parquet(beside / PORTS)
-            if self.trace is not None:
-                self.trace.write_parquet(beside / TRACE)
-            if self.series is not None:
-                self.series.write_parquet(beside / SERIES)
+            for name, table in ((TRACE, self.trace), (SERIES, self.series), (WINDOWS, self.windows)):
+                if table is not None:
+                    table.write_parquet(beside / name)
             _write_json(beside / SUMMARY, {**self.summary, "totals": self.totals, "duration_ps": self.duration_ps})
             _write_json(beside / SCENARIO, {"scenario": scenario, "provenance": self.provenance})
         return folder
@@ -124,6 +137,7 @@ class Results:
             provenance=origin["provenance"],
             trace=table(TRACE) if TRACE in place.names() else None,
             series=table(SERIES) if SERIES in place.names() else None,
+            windows=table(WINDOWS) if WINDOWS in place.names() else None,
         )
 
 

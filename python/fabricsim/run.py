@@ -138,6 +138,8 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
         raise _refusal(str(error)) from None
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 
+    for column in ("trimmed_count", "paused_ps"):  # until the core has them
+        output["ports"].setdefault(column, output["ports"]["marked_count"] * 0)  # type: ignore[misc]
     first_start = int(output["flows"]["started_at_ps"].min(initial=tables.NEVER_PS))
     limits = bounds.all_bounds(loaded, messages, 0 if first_start == tables.NEVER_PS else first_start)
     totals: dict[str, Any] = {
@@ -161,7 +163,8 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
     }
     trace = tables.trace_table(output["trace"]) if scenario.measure.trace else None
     series = tables.series_table(scenario, output["series"]) if scenario.measure.interval else None
-    return Results(scenario, flows, ports, totals, summary, duration, provenance, trace, series)
+    windows = tables.windows_table(scenario, output["windows"]) if scenario.measure.watched_messages else None
+    return Results(scenario, flows, ports, totals, summary, duration, provenance, trace, series, windows)
 
 
 def _duration_ps(scenario: Scenario, flows: pl.DataFrame, end_at_ps: int) -> int:

@@ -8,6 +8,7 @@ from fabricsim import metrics
 from fabricsim.bounds import bounds_cct_acked
 from fabricsim.deployment import deployment_text
 from fabricsim.failures import drawn_failures
+from fabricsim.scenario.derived import derived
 from fabricsim.scenario.transports import Paced
 from fabricsim.tables import STAGES
 
@@ -71,10 +72,13 @@ def summarise(
         "loss_fraction": metrics.loss_fraction(ports),
         "lost_count": metrics.lost_count(ports, totals),
         "marks_count": marks,
+        "trimmed_count": int(ports["trimmed_count"].sum()),
+        "paused_us": float(ports["paused_us"].sum()),
         "utilisation_fraction": metrics.utilisation_fraction(flows, ports, span, duplicates_bytes),
         "sim_rtt_max_us": in_us(transport_counts.get("sim_rtt_max_ps")),
         "rtt_max_us": in_us(totals["rtt_max_ps"]),
         "transport_counts": dict(transport_counts),
+        "transport_parameters": scenario.transport.reported(derived(scenario)),
         "packets_count": None if scenario.workload.is_endless else _sum(flows, "packets_count"),
         "packet_hops_count": int(totals["packet_hops_count"]),
         "simulated_us": in_us(int(totals["end_at_ps"])),

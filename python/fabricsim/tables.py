@@ -9,7 +9,7 @@ from fabricsim.scenario.transports import Paced
 if TYPE_CHECKING:
     import polars as pl
 
-    from fabricsim._core import CoreFlows, CorePorts, CoreSeries, CoreTrace
+    from fabricsim._core import CoreFlows, CorePorts, CoreSeries, CoreTrace, CoreWindows
     from fabricsim.bounds import Bounds
     from fabricsim.scenario import Scenario
     from fabricsim.workloads import Messages
@@ -29,9 +29,13 @@ STAGES = {
 # Queues of their own that small packets have under port.discipline = dcsim.
 LANES = ("sim", "sim_ack", "data_ack")
 
+# What series tell of windows.
+WINDOW_COLUMNS = ("window_bytes", "in_flight_bytes")
+
 # Kinds of packets by the core's numbers (bindings/README.md).
 PACKET_KINDS = (
     "data", "ack", "sim", "sim-ack", "data-ack", "rts", "token", "request", "grant", "accept", "probe",
+    "trimmed", "nack",
 )  # fmt: skip
 
 
@@ -148,6 +152,8 @@ def ports_table(scenario: Scenario, core: CorePorts, duration_ps: int) -> pl.Dat
         "dropped_control_count",
         "lost_data_count",
         "lost_control_count",
+        "trimmed_count",
+        (pl.col("paused_ps") / 1e6).alias("paused_us"),
         busy_ps.alias("busy_ps"),
         *(name for name in _lane_columns() if name in core),
     )
@@ -163,7 +169,8 @@ def series_table(scenario: Scenario, core: CoreSeries) -> pl.DataFrame:
 
     `utilisation_fraction` is the data delivered in the interval, each packet once, over what all hosts' links could
     carry; the last interval may be shorter than the others. The `port_*` columns are of `measure.watched_port`: frames
-    that it sent, and packets that wait in it at the interval's end.
+    that it sent, and packets that wait in it at the interval's end. `queued_bytes`, `max_queue_bytes`, `window_bytes`
+    and `in_flight_bytes` are of the moment `end_ps`; the last two are null where hosts have no windows.
     """
     import polars as pl
 
@@ -172,11 +179,39 @@ def series_table(scenario: Scenario, core: CoreSeries) -> pl.DataFrame:
     table = pl.DataFrame(dict(core)).with_columns(pl.col("end_ps").cast(pl.Int64))
     if isinstance(scenario.transport, Paced):
         table = table.with_columns(pl.lit(None, pl.UInt64).alias("reordered_packets_count"))
+    if not scenario.transport.has_window:
+        table = table.with_columns(pl.lit(None, pl.UInt64).alias(name) for name in WINDOW_COLUMNS)
     capacity_bps = scenario.fabric.hosts_count * int(scenario.fabric.tier_links()["host_link"].rate)
     return table.select(
         (pl.col("end_ps") / 1e6).alias("end_us"),
         interval_utilisation(table, capacity_bps).alias("utilisation_fraction"),
         pl.all(),
+    )
+
+
+def windows_table(scenario: Scenario, core: CoreWindows) -> pl.DataFrame:
+    """One row a message of `measure.watched_messages` and interval, while the message is not complete.
+
+    `window_bytes` and `in_flight_bytes` are of the moment `end_ps`, `acked_packets_count` until then. `rate_gbps` is
+    what was acknowledged since the row before, in whole data frames, over the time between; the first row begins at the
+    start of its interval.
+    """
+    import polars as pl
+
+    interval_ps = int(scenario.measure.interval or 0)
+    rows = pl.DataFrame(dict(core)).with_columns(pl.col("end_ps", "acked_packets_count").cast(pl.Int64))
+    rows = rows.sort("message", "end_ps")
+    since = pl.col("end_ps").shift(1).over("message").fill_null((pl.col("end_ps") - 1) // interval_ps * interval_ps)
+    packets = pl.col("acked_packets_count") - pl.col("acked_packets_count").shift(1, fill_value=0).over("message")
+    rate_gbps = packets * (scenario.frame.data_bytes * 8e3) / (pl.col("end_ps") - since)
+    return rows.select(
+        "message",
+        (pl.col("end_ps") / 1e6).alias("end_us"),
+        "window_bytes",
+        "in_flight_bytes",
+        "acked_packets_count",
+        rate_gbps.alias("rate_gbps"),
+        "end_ps",
     )
 
 

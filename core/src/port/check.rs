@@ -55,17 +55,13 @@ fn check_shared_buffer(config: &Config) -> Result<(), Error> {
 }
 
 fn check_pfc(config: &Config) -> Result<(), Error> {
-    use crate::config::TransportConfig as Transport;
     let Some(pfc) = config.port.pfc else { return Ok(()) };
-    let stops = !matches!(
-        config.transport,
-        Transport::Paced { .. }
-            | Transport::Dcsim { .. }
-            | Transport::Pfabric { .. }
-            | Transport::Phost { .. }
-            | Transport::Dcpim { .. }
-    );
-    check_null("port.pfc", true, stops, "beside a transport without windows, whose hosts do not stop")?;
+    check_null(
+        "port.pfc",
+        true,
+        config.transport.window().is_some(),
+        "beside a transport without windows, whose hosts do not stop",
+    )?;
     check_null("port.buffer_bytes", config.port.buffer_bytes.is_some(), false, "beside pfc")?;
     if config.port.discipline == (DisciplineConfig::ControlFirst { trimming: Trimming::Arriving })
         || config.port.discipline == (DisciplineConfig::ControlFirst { trimming: Trimming::Random })

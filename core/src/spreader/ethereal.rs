@@ -7,10 +7,9 @@
 //! from an uplink that routing knows to be dead. *State*: a queue pair a subflow, up to w^2 a message (host). *Cost*: short last frames, a table at the host.
 
 use super::in_flight::InFlight;
-use crate::config::Acks;
 use crate::fabric::Fabric;
 use crate::rng::{Purpose, Stream};
-use crate::units::{NEVER, Ps};
+use crate::units::Ps;
 use crate::workload::Subflows;
 use std::collections::HashMap;
 
@@ -33,7 +32,7 @@ struct Flow {
 
 impl Ethereal {
     /// `subflows` are those of the messages that leave the host.
-    pub(super) fn new(subflows: &[Subflows], rto: Ps, acks: Acks, fabric: &Fabric, host: u32, seed: u64) -> Self {
+    pub(super) fn new(subflows: &[Subflows], rto: Ps, fabric: &Fabric, host: u32, seed: u64) -> Self {
         let mut stream = Stream::new(seed, Purpose::Spreader, u64::from(host));
         let aggs = fabric.switch(fabric.edge_of(host)).up;
         let mut starts = HashMap::new();
@@ -50,7 +49,7 @@ impl Ethereal {
                 Flow { subflows, paths, in_flight: InFlight::default() }
             })
             .collect();
-        Self { aggs, rto: if acks == Acks::Off { NEVER } else { rto }, flows, stream }
+        Self { aggs, rto, flows, stream }
     }
 
     /// Path and size of a flow's packet; `whole` is its size when frames are dealt out whole.
@@ -59,7 +58,7 @@ impl Ethereal {
         self.look_for_timeouts(flow, now);
         let flow = &mut self.flows[flow];
         let path = flow.paths[(psn % flow.subflows.count) as usize];
-        flow.in_flight.send(path, now);
+        flow.in_flight.send(psn, path, now);
         (path, flow.subflows.frame_bytes(psn).unwrap_or(whole))
     }
 
@@ -68,17 +67,32 @@ impl Ethereal {
         self.flows[flow].in_flight.acked(psn);
     }
 
+    pub(super) fn passed(&mut self, flow: usize, psn: u32) {
+        self.flows[flow].in_flight.passed(psn);
+    }
+
+    pub(super) fn timed_out(&mut self, flow: usize, psn: u32) {
+        if let Some(lost) = self.flows[flow].in_flight.path(psn) {
+            self.leave(flow, psn, lost);
+        }
+    }
+
     fn look_for_timeouts(&mut self, number: usize, now: Ps) {
+        while let Some((psn, lost, _)) = self.flows[number].in_flight.give_up(now, self.rto) {
+            self.leave(number, psn, lost);
+        }
+    }
+
+    /// Moves the subflow of a packet that was lost on a path to another.
+    fn leave(&mut self, number: usize, psn: u32, lost: u16) {
         let flow = &mut self.flows[number];
-        while let Some((psn, lost, _)) = flow.in_flight.give_up(now, self.rto) {
-            let path_of = &mut flow.paths[(psn % flow.subflows.count) as usize];
-            let others = u64::from(flow.subflows.paths) - 1;
-            // Packets that were under way when the subflow moved say nothing of its new path.
-            if *path_of == lost && others > 0 {
-                let current = u32::from(lost & 0xFF) + u32::from(lost >> 8) * self.aggs;
-                let other = self.stream.below(others) as u32;
-                *path_of = path(other + u32::from(other >= current), self.aggs);
-            }
+        let path_of = &mut flow.paths[(psn % flow.subflows.count) as usize];
+        let others = u64::from(flow.subflows.paths) - 1;
+        // Packets that were under way when the subflow moved say nothing of its new path.
+        if *path_of == lost && others > 0 {
+            let current = u32::from(lost & 0xFF) + u32::from(lost >> 8) * self.aggs;
+            let other = self.stream.below(others) as u32;
+            *path_of = path(other + u32::from(other >= current), self.aggs);
         }
     }
 }

@@ -19,26 +19,62 @@ pub(super) struct InFlight {
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     path: u16,
+    /// Its own ACK has come.
     is_acked: bool,
+    /// Another ACK has said that it arrived.
+    is_passed: bool,
     sent_at: Ps,
 }
 
+/// Packets that are remembered for an ACK of their own though they are known to have arrived: more than ACKs overtake each other by. Where ACKs are few, most
+/// packets have none.
+const REMEMBERED: usize = 4096;
+
 impl InFlight {
-    /// The flow's next packet leaves.
-    pub(super) fn send(&mut self, path: u16, now: Ps) {
-        self.packets.push_back(Packet { path, is_acked: false, sent_at: now });
+    /// A packet leaves: the flow's next, or one again that has not been acknowledged.
+    #[inline(always)]
+    pub(super) fn send(&mut self, psn: u32, path: u16, now: Ps) {
+        let packet = Packet { path, is_acked: false, is_passed: false, sent_at: now };
+        match self.packets.get_mut((psn - self.first) as usize) {
+            Some(again) => *again = packet,
+            None => self.packets.push_back(packet),
+        }
     }
 
-    /// A packet is acknowledged: the path that it took. One that had been given up is welcome too.
+    /// The path that a packet under way took last.
+    pub(super) fn path(&self, psn: u32) -> Option<u16> {
+        self.packets.get(psn.checked_sub(self.first)? as usize).map(|packet| packet.path)
+    }
+
+    /// A packet's own ACK has come: the path that it took. One that had been given up is welcome too.
+    #[inline(always)]
     pub(super) fn acked(&mut self, psn: u32) -> Option<u16> {
         let packet = self.packets.get_mut(psn.checked_sub(self.first)? as usize)?;
-        packet.is_acked = true;
+        if std::mem::replace(&mut packet.is_acked, true) {
+            return None;
+        }
         let path = packet.path;
-        while self.packets.front().is_some_and(|packet| packet.is_acked) {
+        self.forget();
+        Some(path)
+    }
+
+    /// A packet is known to have arrived, but not how: its own ACK may still come.
+    pub(super) fn passed(&mut self, psn: u32) {
+        let packet = psn.checked_sub(self.first).and_then(|place| self.packets.get_mut(place as usize));
+        if let Some(packet) = packet {
+            packet.is_passed = true;
+            self.forget();
+        }
+    }
+
+    fn forget(&mut self) {
+        let done = |packets: &VecDeque<Packet>| {
+            packets.front().is_some_and(|packet| packet.is_acked || packet.is_passed && packets.len() > REMEMBERED)
+        };
+        while done(&self.packets) {
             self.packets.pop_front();
             self.first += 1;
         }
-        Some(path)
     }
 
     /// Gives up the oldest packet if it has been under way for at least `rto` at `now`: its number, its path, and when it timed out.
@@ -46,13 +82,14 @@ impl InFlight {
         self.oldest = self.oldest.max(self.first);
         loop {
             let psn = self.oldest;
-            let Packet { path, is_acked, sent_at } = *self.packets.get((psn - self.first) as usize)?;
+            let Packet { path, is_acked, is_passed, sent_at } = *self.packets.get((psn - self.first) as usize)?;
             let expires_at = sent_at.saturating_add(rto);
-            if !is_acked && expires_at > now {
+            let is_open = !is_acked && !is_passed;
+            if is_open && expires_at > now {
                 return None;
             }
             self.oldest += 1;
-            if !is_acked {
+            if is_open {
                 return Some((psn, path, expires_at));
             }
         }
@@ -67,7 +104,7 @@ mod tests {
     fn packets_are_given_up_in_order_once() {
         let mut flight = InFlight::default();
         for (psn, at) in [(0, 0), (1, 10), (2, 20)] {
-            flight.send(100 + psn, at);
+            flight.send(psn.into(), 100 + psn, at);
         }
         assert_eq!(flight.acked(1), Some(101));
         assert_eq!(flight.give_up(99, 100), None);

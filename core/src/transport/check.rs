@@ -1,6 +1,6 @@
 //! Which parameters and which parts go together.
 
-use crate::config::{BalancerConfig, Config, DisciplineConfig, TransportConfig};
+use crate::config::{BalancerConfig, Config, DisciplineConfig, TransportConfig, WindowConfig, WindowSize};
 use crate::error::Error;
 use crate::units::Ps;
 
@@ -56,6 +56,11 @@ pub fn check(config: &Config) -> Result<(), Error> {
             times("resend_timeout_ps", resend_timeout_ps),
             times("retry_ps", retry_ps),
         ],
+        TransportConfig::ConstantWindow { .. }
+        | TransportConfig::Dctcp { .. }
+        | TransportConfig::Nscc { .. }
+        | TransportConfig::Swift { .. }
+        | TransportConfig::Mswift { .. } => check_window(config, &times)?,
     };
     for (name, got, least, most) in ranges {
         if got < least || got > most {
@@ -65,11 +70,42 @@ pub fn check(config: &Config) -> Result<(), Error> {
     Ok(())
 }
 
+/// A range of a whole number: its field, what was got, least, most.
+type Range = (&'static str, u64, u64, u64);
+
+fn check_window(config: &Config, times: &dyn Fn(&'static str, Ps) -> Range) -> Result<Vec<Range>, Error> {
+    let Some(WindowConfig { max, initial, base_rtt, rto, ack_every_bytes }) = config.transport.window() else {
+        return Ok(vec![]);
+    };
+    let mut ranges = vec![
+        times("rto_ps", rto),
+        times("base_rtt_ps", base_rtt.unwrap_or(1)),
+        ("ack_every_bytes", ack_every_bytes, 1, u64::MAX / 2),
+    ];
+    for (name, size) in [("max_window", max), ("initial_window", initial)] {
+        match size {
+            WindowSize::Bytes(bytes) => ranges.push((name, bytes, 1, 1 << 50)),
+            WindowSize::Bdp(bdps) if !(1e-6..=1e6).contains(&bdps) => {
+                return Err(Error::value(format!("transport.{name}.bdp"), bdps, "1e-6 to 1e6"));
+            }
+            WindowSize::Bdp(_) => {}
+        }
+    }
+    Ok(ranges)
+}
+
 fn check_parts(config: &Config) -> Result<(), Error> {
     let (transport, kind) = (config.transport, config.transport.kind());
     let discipline = config.port.discipline;
     let (fits, wanted) = match transport {
         TransportConfig::Paced { .. } => (matches!(discipline, DisciplineConfig::Fifo {}), "fifo"),
+        TransportConfig::ConstantWindow { .. }
+        | TransportConfig::Dctcp { .. }
+        | TransportConfig::Nscc { .. }
+        | TransportConfig::Swift { .. }
+        | TransportConfig::Mswift { .. } => {
+            (matches!(discipline, DisciplineConfig::Fifo {} | DisciplineConfig::ControlFirst { .. }), "fifo or control-first")
+        }
         TransportConfig::Dcsim { .. } => (matches!(discipline, DisciplineConfig::Dcsim { .. }), "dcsim"),
         TransportConfig::Pfabric { .. } => (matches!(discipline, DisciplineConfig::Pfabric {}), "pfabric"),
         TransportConfig::Phost { .. } | TransportConfig::Dcpim { .. } => {
@@ -82,7 +118,12 @@ fn check_parts(config: &Config) -> Result<(), Error> {
     let balancers = std::iter::once(config.balancer).chain(config.deployments.iter().map(|deployment| deployment.balancer));
     for balancer in balancers {
         let (fits, wanted) = match transport {
-            TransportConfig::Paced { .. } => (true, ""),
+            TransportConfig::Paced { .. }
+            | TransportConfig::ConstantWindow { .. }
+            | TransportConfig::Dctcp { .. }
+            | TransportConfig::Nscc { .. }
+            | TransportConfig::Swift { .. }
+            | TransportConfig::Mswift { .. } => (true, ""),
             // The Data has to take the path of its Sim.
             TransportConfig::Dcsim { .. } => {
                 (matches!(balancer, BalancerConfig::Rps { .. } | BalancerConfig::Drb {}), "rps or drb")

@@ -107,7 +107,7 @@ impl Dcsim {
             rotation: Rotation::new(&workload.collective[own.clone()]),
             sources: workload.send[own.clone()].iter().map(|flow| Source::new(flow.packets)).collect(),
             sims: Sims::new(by_its_clock(wait_ps), by_its_clock(rtt_max_ps)),
-            spreader: Spreader::new(config.balancer, rules.acks, fabric, workload, host, config.seed),
+            spreader: Spreader::new(config.balancer, true, fabric, workload, host, config.seed),
             paths: FastSet::default(),
             queued: Default::default(),
             unacked: VecDeque::new(),

@@ -59,7 +59,7 @@ impl Paced {
     ) -> Self {
         let full_interval = rules.pacing(port, rules.full_frame);
         let jitter = rules.jitter(full_interval, host);
-        let spreader = Spreader::new(config.balancer, rules.acks, fabric, workload, host, config.seed);
+        let spreader = Spreader::new(config.balancer, rules.acks == Acks::PerPacket, fabric, workload, host, config.seed);
         let flows = workload.sent_by(host as usize);
         let starts = Starts::new(workload, host, jitter);
         Self {

@@ -1,8 +1,9 @@
 //! The leader: what happens between windows. Counts what is finished, hands signals on, and says what comes next.
 
+use super::intervals::Intervals;
 use super::shared::{Plan, Report, Shared, Step, lock};
 use crate::fabric::Change;
-use crate::measure::{Progress, Sample, Status};
+use crate::measure::{Progress, Status};
 use crate::transport::Signals;
 use crate::units::{NEVER, Ps};
 use crate::workload::{Effect, Trigger};
@@ -35,11 +36,7 @@ pub(super) struct Leader<'a> {
     pub(super) windows_count: u64,
     pub(super) end_at: Ps,
     pub(super) status: Option<Status>,
-    /// Length of an interval of the series, and where the present one ends.
-    interval: Ps,
-    next_sample_at: Ps,
-    last_sample: Sample,
-    pub(super) series: Vec<Sample>,
+    pub(super) intervals: Intervals,
     pub(super) watch: &'a mut (dyn FnMut(Progress) -> bool + Send),
     pub(super) watched_at: Instant,
 }
@@ -53,7 +50,7 @@ impl<'a> Leader<'a> {
         settles_in: Ps,
         window: Ps,
         time_limit: Ps,
-        interval: Option<Ps>,
+        intervals: Intervals,
         watch: &'a mut (dyn FnMut(Progress) -> bool + Send),
     ) -> Self {
         Self {
@@ -74,10 +71,7 @@ impl<'a> Leader<'a> {
             windows_count: 0,
             end_at: 0,
             status: None,
-            interval: interval.unwrap_or(NEVER),
-            next_sample_at: interval.unwrap_or(NEVER),
-            last_sample: Sample::default(),
-            series: Vec::new(),
+            intervals,
             watch,
             watched_at: Instant::now(),
         }
@@ -105,7 +99,7 @@ impl<'a> Leader<'a> {
             let may_jump = self.settles_in == 0 || (arrival == NEVER && plan.from >= self.active_until + self.settles_in);
             if may_jump {
                 plan.from = plan.from.max(next.min(self.next_change_at()));
-                self.pass_intervals(shared, plan.from.min(self.time_limit));
+                self.intervals.pass(shared, plan.from.min(self.time_limit));
             }
             if next == NEVER {
                 self.stop(&mut plan, Status::Stuck);
@@ -124,7 +118,7 @@ impl<'a> Leader<'a> {
             self.end_at = plan.until;
             plan.from = self.end_at;
             if plan.samples {
-                self.pass_intervals(shared, self.end_at);
+                self.intervals.pass(shared, self.end_at);
             }
             shared.reports.iter().for_each(|report| *lock(report) = Report::default());
             self.spread(signals, &mut plan.releases);
@@ -163,27 +157,9 @@ impl<'a> Leader<'a> {
         (self.activity, self.has_released) = (0, false);
     }
 
-    /// Ends the intervals that end by `now`. Threads have just said what they have counted, and nothing has happened since the end of the first of them.
-    fn pass_intervals(&mut self, shared: &Shared, now: Ps) {
-        while self.next_sample_at <= now {
-            let at = self.next_sample_at;
-            self.end_interval(shared, at);
-            self.next_sample_at = at.saturating_add(self.interval);
-        }
-    }
-
-    fn end_interval(&mut self, shared: &Shared, at: Ps) {
-        let mut sample = Sample { at, ..Sample::default() };
-        shared.reports.iter().filter_map(|report| lock(report).sample).for_each(|own| sample.add(&own));
-        self.series.push(sample.since(&self.last_sample));
-        self.last_sample = sample;
-    }
-
     /// Ends the last interval, when the run has ended in the midst of it.
     pub(super) fn end(&mut self, shared: &Shared) {
-        if self.interval != NEVER && self.end_at > self.last_sample.at {
-            self.end_interval(shared, self.end_at);
-        }
+        self.intervals.end(shared, self.end_at);
     }
 
     fn next_change_at(&self) -> Ps {
@@ -200,8 +176,8 @@ impl<'a> Leader<'a> {
         if plan.from >= self.window_ends_at {
             self.window_ends_at = (plan.from + self.window).min(self.next_change_at()).min(self.time_limit);
         }
-        plan.until = self.window_ends_at.min(self.next_sample_at);
-        plan.samples = plan.step == Step::Window && plan.until == self.next_sample_at;
+        plan.until = self.window_ends_at.min(self.intervals.next_at);
+        plan.samples = plan.step == Step::Window && plan.until == self.intervals.next_at;
     }
 
     fn stop(&mut self, plan: &mut Plan, status: Status) {

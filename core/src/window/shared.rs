@@ -2,7 +2,7 @@
 
 use crate::fabric::Fabric;
 use crate::link::Link;
-use crate::measure::Sample;
+use crate::measure::{Sample, WindowRow};
 use crate::order::TieSalt;
 use crate::port::Turn;
 use crate::transport::{HostRules, Signals};
@@ -22,6 +22,8 @@ pub(super) struct Context<'a> {
     pub(super) trace: bool,
     /// Whether there are series.
     pub(super) has_series: bool,
+    /// Flows whose windows the series show.
+    pub(super) watched_flows: &'a [u32],
     /// The port whose queue the series show.
     pub(super) watched_port: Option<usize>,
     /// Whether ports or schemes have to be brought up to the moment to which time jumps.
@@ -94,4 +96,6 @@ pub(super) struct Report {
     pub(super) signals: Signals,
     /// What has been counted up to the window's end, when asked for.
     pub(super) sample: Option<Sample>,
+    /// With it, the windows of the watched messages.
+    pub(super) windows: Vec<WindowRow>,
 }

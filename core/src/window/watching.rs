@@ -1,14 +1,15 @@
 //! What a thread notes or looks up without changing anything.
 
 use super::deal::Worker;
-use super::shared::Context;
+use super::shared::{Context, lock};
 use crate::discipline::Lane;
 use crate::link::Incoming;
-use crate::measure::{Sample, TraceRow};
+use crate::measure::{Sample, TraceRow, WindowRow};
 use crate::packet::Slot;
 use crate::port::Port;
 use crate::switch::Ingress;
 use crate::units::{NEVER, Ps};
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 impl Worker<'_> {
@@ -23,15 +24,35 @@ impl Worker<'_> {
         }
     }
 
-    /// What this thread's hosts and ports have counted so far.
-    pub(super) fn sample(&self, context: &Context<'_>) -> Sample {
+    /// Notes for the series what this thread's hosts and ports have counted so far, and what is in them at `now`.
+    pub(super) fn note_sample(&mut self, context: &Context<'_>, now: Ps) {
+        if !context.has_series {
+            return;
+        }
+        let (sample, windows) = (self.sample(context, now), self.windows(context));
+        let mut report = lock(&context.shared.reports[self.number]);
+        (report.sample, report.windows) = (Some(sample), windows);
+    }
+
+    fn sample(&mut self, context: &Context<'_>, now: Ps) -> Sample {
         let mut sample = Sample::default();
-        self.hosts.iter().for_each(|host| sample.hosts.add(host.counts()));
-        for share in &self.shares {
-            for port in share.ports.iter() {
+        for (place, host) in self.hosts.iter().enumerate() {
+            sample.hosts.add(host.counts());
+            let (window, in_flight) = host.windows(&self.send[self.flows_of(context, place)]);
+            sample.window_bytes += window;
+            sample.in_flight_bytes += in_flight;
+        }
+        for (tier, share) in self.shares.iter_mut().enumerate() {
+            for port in share.ports.iter_mut() {
+                if tier > 0 {
+                    let queued = port.queued_bytes(now);
+                    sample.queued_bytes += queued;
+                    sample.max_queue_bytes = sample.max_queue_bytes.max(queued);
+                }
                 let tally = port.tally();
                 sample.drops[0] += tally.drops[0];
                 sample.drops[1] += tally.drops[1];
+                sample.marks += tally.marks;
             }
             let watched = context.watched_port.and_then(|port| share.ports.get(port.checked_sub(share.first_port)?));
             if let Some(port) = watched {
@@ -43,6 +64,29 @@ impl Worker<'_> {
             }
         }
         sample
+    }
+
+    /// The flows of one of this thread's hosts among those that the thread's hosts send.
+    fn flows_of(&self, context: &Context<'_>, place: usize) -> Range<usize> {
+        let base = &context.workload.send_base;
+        let first = self.shares[0].nodes.start as usize;
+        let of = |host: usize| (base[host] - base[first]) as usize;
+        of(first + place)..of(first + place + 1)
+    }
+
+    /// Windows of the watched flows that this thread's hosts send and that are under way.
+    fn windows(&self, context: &Context<'_>) -> Vec<WindowRow> {
+        let (workload, hosts) = (context.workload, &self.shares[0].nodes);
+        let own = workload.send_base[hosts.start as usize]..workload.send_base[hosts.end as usize];
+        let rows = context.watched_flows.iter().filter(|flow| own.contains(flow)).filter_map(|&flow| {
+            let host = workload.send_base.partition_point(|&base| base <= flow) - 1;
+            let send = &self.send[(flow - own.start) as usize];
+            let place = (flow - workload.send_base[host]) as usize;
+            let (window, in_flight) = self.hosts[host - hosts.start as usize].window_of(place, send)?;
+            let message = workload.row[flow as usize];
+            Some(WindowRow { at: 0, message, window_bytes: window, in_flight_bytes: in_flight, acked_packets: send.acked.into() })
+        });
+        rows.collect()
     }
 
     /// When anything under way next arrives at this thread's nodes, or leaves a port that holds it back.

@@ -27,7 +27,7 @@ impl Worker<'_> {
                         self.shares.iter_mut().flat_map(|share| share.ports.iter_mut()).for_each(|port| port.cut(from));
                     }
                     // The last interval is shorter than the others.
-                    lock(&shared.reports[self.number]).sample = context.has_series.then(|| self.sample(context));
+                    self.note_sample(context, from);
                     return (self.trace, self.arena.bytes() as u64);
                 }
                 Step::Change(number) => {
@@ -40,7 +40,7 @@ impl Worker<'_> {
                     self.hear_all_pauses(context, from);
                     shared.next_arrival_at[self.number].store(self.next_arrival_at(context), Ordering::Release);
                     shared.next_send_at[self.number].store(self.next_send_at(), Ordering::Release);
-                    lock(&shared.reports[self.number]).sample = context.has_series.then(|| self.sample(context));
+                    self.note_sample(context, from);
                     jumped = true;
                 }
                 Step::Window => {
@@ -50,11 +50,12 @@ impl Worker<'_> {
                     }
                     let lived = catch_unwind(AssertUnwindSafe(|| self.live(context, routes, from, until)));
                     match lived {
-                        Ok(report) if samples => {
-                            let sample = Some(self.sample(context));
-                            *lock(&shared.reports[self.number]) = Report { sample, ..report };
+                        Ok(report) => {
+                            *lock(&shared.reports[self.number]) = report;
+                            if samples {
+                                self.note_sample(context, until);
+                            }
                         }
-                        Ok(report) => *lock(&shared.reports[self.number]) = report,
                         Err(panic) => *lock(&shared.fault) = Some(panic_message(panic.as_ref())),
                     }
                 }

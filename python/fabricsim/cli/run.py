@@ -95,6 +95,8 @@ def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("drops", _drops(summary["drops_count"])),
         ("lost otherwise", ", ".join(f"{count:,} {where}" for where, count in lost.items() if count) or "0"),
         ("ECN marks", f"{summary['marks_count']:,}"),
+        *([("trimmed", f"{summary['trimmed_count']:,}")] if summary["trimmed_count"] else []),
+        *([("paused, sum over ports", _number(summary["paused_us"], "µs"))] if summary["paused_us"] else []),
         ("packet-hops", f"{summary['packet_hops_count']:,}"),
         ("time taken", f"{summary['wall_s']:.2f} s"),
         ("result hash", summary["result_hash"]),
@@ -117,6 +119,17 @@ def _of_recovery(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("reordered packets", f"{summary['reordered_packets_count']:,}"),
         ("sent again", f"{summary['retransmitted_packets_count']:,}"),
         *(_of_sims(summary) if "sims_sent_count" in summary["transport_counts"] else []),
+        *(_of_windows(summary) if "max_window_bytes" in summary["transport_parameters"] else []),
+    ]
+
+
+def _of_windows(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what windows follow from, on the longest path: the other parameters are in the summary."""
+    of = summary["transport_parameters"]
+    return [
+        ("timeouts", f"{summary['transport_counts']['data_timeouts_count']:,}"),
+        ("base RTT and BDP", f"{of['base_rtt_ps'] / 1e6:.5f} µs, {of['bdp_bytes']:,} bytes"),
+        ("first and largest window", f"{of['initial_window_bytes']:,}, {of['max_window_bytes']:,} bytes"),
     ]
 
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 PAYLOAD_BYTES = 4096
 TRACED = Measure(trace=True)
-TIME_LIMIT = Duration("100ms")
+TIME_LIMIT = Duration("1s")
+"""Long enough for TCP, whose timeouts double each time."""
 
 # In reach of one packet each: no payload, one byte, about one payload; and one of several packets.
 AWKWARD_SIZES = (0, 1, PAYLOAD_BYTES - 1, PAYLOAD_BYTES, PAYLOAD_BYTES + 1, 9 * PAYLOAD_BYTES + 7)
@@ -39,7 +40,7 @@ class Lab:
     @property
     def tight(self) -> Port:
         """Buffers that overflow, and marks where ports mark."""
-        marks: dict[str, Any] = {"ecn_threshold": Bytes("10kB")} if isinstance(self.transport, Paced) else {}
+        marks: dict[str, Any] = {"ecn_threshold": Bytes("10kB")} if self.transport.discipline == "fifo" else {}
         return Port(buffer=Bytes("60kB"), **marks)
 
     def scenario(self, fabric: FatTree | LeafSpine, packets: int = 20, seed: int = 1, **parts: Any) -> Scenario:

@@ -72,7 +72,7 @@ def link_events(lab: Lab) -> str:
         way = journeys(results)
         conserves(results, way)
         later = results.flows[whole.hosts_count :]
-        if port.buffer == "infinite" and (later["delivered_packets_count"] < later["packets_count"]).any():
+        if results.scenario.buffer_bytes is None and (later["delivered_packets_count"] < later["packets_count"]).any():
             raise Fault(f"a message that began {_LATER_US - _REPAIRED_US} us after the repair was not delivered whole")
         in_run = sum(results.summary["lost_count"].values())
         if in_run == 0:

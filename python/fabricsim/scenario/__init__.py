@@ -32,13 +32,27 @@ from fabricsim.scenario.links import DegradedLink, Link, LinkEvent
 from fabricsim.scenario.load import scenario_from_mapping, scenario_from_toml
 from fabricsim.scenario.losses import Loss
 from fabricsim.scenario.measure import Measure
-from fabricsim.scenario.port import Port
+from fabricsim.scenario.pfc import Pfc
+from fabricsim.scenario.port import Port, SharedBuffer
 from fabricsim.scenario.presets import PRESETS
 from fabricsim.scenario.run import Run
 from fabricsim.scenario.scenario import KINDS, Scenario
 from fabricsim.scenario.schema import scenario_schema
-from fabricsim.scenario.transports import TRANSPORTS, Dcpim, Dcsim, Paced, Pfabric, Phost, Transport
-from fabricsim.scenario.units import Bytes, Duration, Rate
+from fabricsim.scenario.transports import (
+    TRANSPORTS,
+    ConstantWindow,
+    Dcpim,
+    Dcsim,
+    Dctcp,
+    Mswift,
+    Nscc,
+    Paced,
+    Pfabric,
+    Phost,
+    Swift,
+    Transport,
+)
+from fabricsim.scenario.units import Bytes, Duration, PacketCount, Rate
 from fabricsim.scenario.workloads import (
     After,
     AllToAll,
@@ -70,9 +84,11 @@ __all__ = [
     "Choice",
     "Collectives",
     "Conga",
+    "ConstantWindow",
     "Dcpim",
     "DcpimTrace",
     "Dcsim",
+    "Dctcp",
     "DegradedLink",
     "Deployment",
     "Dlb",
@@ -99,10 +115,14 @@ __all__ = [
     "Measure",
     "Message",
     "MessageList",
+    "Mswift",
+    "Nscc",
     "Ofan",
     "Paced",
+    "PacketCount",
     "Permutation",
     "Pfabric",
+    "Pfc",
     "Phost",
     "Pofan",
     "Poisson",
@@ -114,7 +134,9 @@ __all__ = [
     "Run",
     "Scenario",
     "Sglb",
+    "SharedBuffer",
     "SimpleRr",
+    "Swift",
     "Transport",
     "Workload",
     "balancer_from_text",

@@ -8,7 +8,10 @@ from fabricsim.scenario.balancers import BALANCERS
 from fabricsim.scenario.derived import derived
 from fabricsim.scenario.links import directed_link
 from fabricsim.scenario.part import refusal
-from fabricsim.scenario.transports import Dcsim
+from fabricsim.scenario.pfc import check_headroom
+from fabricsim.scenario.transports import TRANSPORTS, Dcsim
+from fabricsim.scenario.transports.window import WindowPart, window_bytes
+from fabricsim.scenario.units import Bytes
 
 if TYPE_CHECKING:
     from fabricsim.scenario.scenario import Scenario
@@ -26,12 +29,14 @@ def check(scenario: Scenario) -> None:
     _check_frame(scenario)
     _check_deployment(scenario)
     _check_port(scenario)
+    _check_order(scenario)
+    _check_windows(scenario)
     _check_measure(scenario)
 
 
 def balancers_of(transport: str) -> tuple[str, ...]:
     """Return the kinds of balancer that a kind of transport goes with; the usual one first where they are few."""
-    if transport == "paced":
+    if transport == "paced" or TRANSPORTS[transport].has_window:
         return tuple(BALANCERS)
     if transport == "dcsim":
         return SPRAYERS_OF_SIMS
@@ -50,8 +55,9 @@ def _check_balancer(scenario: Scenario) -> None:
 def _check_frame(scenario: Scenario) -> None:
     """Tokens, Sims and ACKs go before data: where they were larger, they alone would fill the links."""
     frame, transport = scenario.frame, scenario.transport
-    if transport.discipline != "fifo" and frame.data_bytes < frame.ack:
-        words = f"no more than a data frame, {frame.data_bytes}B, where transport.kind is {transport.kind}"
+    if (transport.discipline != "fifo" or scenario.port.control_first) and frame.data_bytes < frame.ack:
+        where = "port.control_first is true" if scenario.port.control_first else f"transport.kind is {transport.kind}"
+        words = f"no more than a data frame, {frame.data_bytes}B, where {where}"
         raise refusal(str(frame.ack), words, "frame.ack")
 
 
@@ -86,26 +92,69 @@ def _check_mixture(scenario: Scenario, deployed: str) -> None:
 def _check_port(scenario: Scenario) -> None:
     port, transport = scenario.port, scenario.transport
     largest = max(scenario.frame.data_bytes, scenario.frame.ack)
-    if port.buffer != "infinite" and port.buffer < largest:
+    if isinstance(port.buffer, Bytes) and port.buffer < largest:
         raise refusal(str(port.buffer), f'at least the largest frame, {largest}B, or "infinite"', "port.buffer")
-    if transport.discipline != "fifo" and port.ecn_threshold not in ("auto", "none"):
-        words = f'"auto" or "none" where transport.kind is {transport.kind}: its ports mark nothing'
-        raise refusal(str(port.ecn_threshold), words, "port.ecn_threshold")
-    if not isinstance(transport, Dcsim) or port.buffer == "infinite":
+    if port.shared_buffer is not None and port.shared_buffer.alpha * port.shared_buffer.size < largest:
+        words = f"alpha times it at least the largest frame, {largest}B"
+        raise refusal(str(port.shared_buffer.size), words, "port.shared_buffer.size")
+    if not isinstance(transport, Dcsim) or scenario.buffer_bytes is None:
         return
     here = derived(scenario)
     left = transport.data_buffer_bytes(here)
     if left is not None and left < here.data_bytes:
-        small = int(port.buffer) - left
+        small = scenario.buffer_bytes - left
         words = f'at least {small + here.data_bytes}B, or "infinite": a data frame of {here.data_bytes}B beside '
         words += f"{small}B for Sims, Sim-Acks and Data-Acks"
         raise refusal(str(port.buffer), words, "port.buffer")
+
+
+def _check_order(scenario: Scenario) -> None:
+    """Refuse what only some ports can do: those that are first in, first out, and those that hosts with windows use."""
+    port, transport = scenario.port, scenario.transport
+    if transport.discipline != "fifo":
+        words = f"where transport.kind is {transport.kind}: its ports mark nothing"
+        if port.ecn_threshold not in ("auto", "none"):
+            raise refusal(str(port.ecn_threshold), f'"auto" or "none" {words}', "port.ecn_threshold")
+        if port.ecn_full_threshold != "none":
+            raise refusal(str(port.ecn_full_threshold), f'"none" {words}', "port.ecn_full_threshold")
+        if port.shared_buffer is not None:
+            words = f"none where transport.kind is {transport.kind}: its ports have an order of their own"
+            raise refusal("a table", words, "port.shared_buffer")
+    windows = ", ".join(kind for kind, model in TRANSPORTS.items() if model.has_window)
+    if not transport.has_window and port.control_first:
+        raise refusal(True, f"false unless transport.kind is one of {windows}", "port.control_first")
+    if not transport.has_window and port.pfc is not None:
+        raise refusal("a table", f"none unless transport.kind is one of {windows}", "port.pfc")
+    threshold = scenario.ecn_threshold_bytes
+    if port.ecn_full_threshold != "none" and (threshold is None or port.ecn_full_threshold < threshold):
+        words = "at least port.ecn_threshold, which has to be a size" if threshold is None else f"at least {threshold}B"
+        raise refusal(str(port.ecn_full_threshold), words, "port.ecn_full_threshold")
+    check_headroom(scenario)
+
+
+def _check_windows(scenario: Scenario) -> None:
+    """Refuse windows that let no packet out, and a first one above the largest."""
+    transport = scenario.transport
+    if not isinstance(transport, WindowPart):
+        return
+    here = derived(scenario)
+    largest, first = (window_bytes(one, here) for one in (transport.largest_window, transport.first_window))
+    for field, given in transport.windows.items():
+        if window_bytes(given, here) < here.data_bytes:
+            words = f"at least a data frame, {here.data_bytes}B ({given} is {window_bytes(given, here)}B)"
+            raise refusal(str(given), words, f"transport.{field}")
+    if first > largest:
+        words = f"at most max_window, {transport.largest_window}"
+        raise refusal(str(transport.first_window), words, "transport.initial_window")
 
 
 def _check_measure(scenario: Scenario) -> None:
     measure = scenario.measure
     if measure.watched_port is not None:
         directed_link(scenario.fabric, measure.watched_port, "measure.watched_port")
+    if measure.watched_messages and not scenario.transport.has_window:
+        words = f"none where transport.kind is {scenario.transport.kind}, which has no windows"
+        raise refusal(list(measure.watched_messages), words, "measure.watched_messages")
     if measure.interval is not None and int(measure.interval) * MOST_INTERVALS < scenario.time_limit_ps:
         rows = -(-scenario.time_limit_ps // int(measure.interval))
         words = f"at most {MOST_INTERVALS:,} intervals until run.time_limit, not {rows:,}: set a longer "

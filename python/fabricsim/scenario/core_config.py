@@ -23,7 +23,7 @@ def core_config(scenario: Scenario) -> dict[str, Any]:
     switches of a deployment are drawn here. Raises `ScenarioError` if that cannot be done, or `transport.load` is no
     number yet (it takes the messages, too: `fabricsim.offered_load.with_load`).
     """
-    frame, port, transport = scenario.frame, scenario.port, scenario.transport
+    frame, transport = scenario.frame, scenario.transport
     if isinstance(transport, Paced) and isinstance(transport.load, str):
         raise ScenarioError("transport.load", transport.load, "a number, once the messages are known")
     here = derived(scenario)
@@ -40,7 +40,7 @@ def core_config(scenario: Scenario) -> dict[str, Any]:
             "last_frame": frame.last_frame,
         },
         "port": {
-            "buffer_bytes": None if port.buffer == "infinite" else int(port.buffer),
+            "buffer_bytes": scenario.buffer_bytes,
             "ecn_threshold_bytes": scenario.ecn_threshold_bytes,
             "discipline": transport.lowered_discipline(here),
         },

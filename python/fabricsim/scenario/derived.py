@@ -10,13 +10,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fabricsim.scenario.fabric import FatTree, LeafSpine
-    from fabricsim.scenario.frame import Frame
-    from fabricsim.scenario.port import Port
     from fabricsim.scenario.scenario import Scenario
 
 MOST_PACKETS = 2**31 - 1
 """Most packets that a window or threshold counts; a BDP above it (terabits over seconds) is cut to it."""
+
+LOSSLESS_RTO_PS = 10_000_000_000
+"""RTO where buffers drop nothing, so that only links lose: 10 ms, longer than an incast of 400 hosts' windows waits."""
 
 FULL_QUEUES_FRAMES = 28
 """Data frames of port buffer from which on dcSim's queues have their full size: 250 kB of 9 kB frames (section 4)."""
@@ -28,15 +28,17 @@ class Derived:
 
     Of the longest path (`hops` links one way, with `rates_bps` of each), as the links were bought: slower or dead ones
     do not count. `bdp_packets` and `frame_ps` are at the rate of the hosts' links. `buffer_bytes`: of a port, None for
-    no limit.
+    no limit; of a shared buffer, what a port may hold alone. `trims`: whether ports cut packets that find it full.
     """
 
     rates_bps: tuple[int, ...]
     propagation_rtt_ps: int
     data_bytes: int
+    payload_bytes: int
     small_bytes: int
     gap_bytes: int
     buffer_bytes: int | None
+    trims: bool
 
     @property
     def hops(self) -> int:
@@ -58,6 +60,18 @@ class Derived:
     def data_rtt_ps(self) -> int:
         """RTT of a full data frame and its ACK where nothing else is sent, store and forward on every link."""
         return self._rtt_ps(self.data_bytes + self.small_bytes)
+
+    @property
+    def data_bdp_bytes(self) -> int:
+        """Bytes that a host sends in `data_rtt_ps`: the BDP of transports with windows, in whole data frames' bytes."""
+        return round(Fraction(self.data_rtt_ps * self.rates_bps[0], 8 * 10**12))
+
+    @property
+    def rto_ps(self) -> int:
+        """RTO of UEC's htsim, 15 us and 6 times a port's buffer at a host's rate; `LOSSLESS_RTO_PS` without limit."""
+        if self.buffer_bytes is None:
+            return LOSSLESS_RTO_PS
+        return 15_000_000 + round(6 * self._time_ps(self.buffer_bytes, self.rates_bps[0]))
 
     @property
     def control_rtt_ps(self) -> int:
@@ -106,18 +120,19 @@ class Derived:
 
 
 def derived(scenario: Scenario) -> Derived:
-    """Return what follows from the scenario's fabric, frames and buffers."""
-    return derived_from(scenario.fabric, scenario.frame, scenario.port)
-
-
-def derived_from(fabric: FatTree | LeafSpine, frame: Frame, port: Port) -> Derived:
-    """Return what follows from these parts of a scenario."""
+    """Return what follows from the scenario's fabric, frames and ports."""
+    fabric, frame, buffer, shared = scenario.fabric, scenario.frame, scenario.buffer_bytes, scenario.port.shared_buffer
+    if shared is not None:
+        # Alone it may fill alpha times what it leaves free.
+        buffer = int(shared.size * shared.alpha / (1 + shared.alpha))
     up = [int(link.rate) for link in fabric.tier_links().values()][: fabric.diameter_links // 2]
     return Derived(
         rates_bps=(*up, *reversed(up)),
         propagation_rtt_ps=2 * int(fabric.propagation_ps(0, fabric.hosts_count - 1)),
         data_bytes=frame.data_bytes,
+        payload_bytes=int(frame.payload),
         small_bytes=int(frame.ack),
         gap_bytes=int(frame.gap),
-        buffer_bytes=None if port.buffer == "infinite" else int(port.buffer),
+        buffer_bytes=buffer,
+        trims=scenario.port.trimming != "off",
     )

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 
 from fabricsim.scenario.derived import derived
+from fabricsim.scenario.pfc import pfc_bytes
 from fabricsim.scenario.scenario import Scenario
 from fabricsim.scenario.units import Bytes
 
@@ -16,12 +17,24 @@ def scenario_to_toml(scenario: Scenario) -> str:
     What `auto` comes to in this scenario stands beside it, as a comment.
     """
     sections = scenario.model_dump(mode="json", exclude_none=True)
-    marks = "none" if scenario.ecn_threshold_bytes is None else str(Bytes(scenario.ecn_threshold_bytes))
     remarks = {
-        "port": {"ecn_threshold": marks} if scenario.port.ecn_threshold == "auto" else {},
-        "transport": {name: str(value) for name, value in scenario.transport.decided(derived(scenario)).items()},
+        "port": _port_remarks(scenario),
+        "transport": {name: str(value) for name, value in scenario.transport.remarks(derived(scenario)).items()},
     }
     return "\n".join(f"[{name}]\n{_section(fields, remarks.get(name, {}))}" for name, fields in sections.items())
+
+
+def _port_remarks(scenario: Scenario) -> dict[str, str]:
+    port, remarks = scenario.port, {}
+    buffer, marks, pauses = scenario.buffer_bytes, scenario.ecn_threshold_bytes, pfc_bytes(scenario)
+    if port.buffer == "auto":
+        remarks["buffer"] = "infinite" if buffer is None else str(Bytes(buffer))
+    if port.ecn_threshold == "auto":
+        remarks["ecn_threshold"] = "none" if marks is None else str(Bytes(marks))
+    if pauses is not None:
+        sizes = {"xoff": pauses.xoff, "xon": pauses.xon, "headroom": pauses.headroom}
+        remarks["pfc"] = ", ".join(f"{name} {Bytes(size)}" for name, size in sizes.items())
+    return remarks
 
 
 def _section(fields: Mapping[str, object], remarks: Mapping[str, str]) -> str:

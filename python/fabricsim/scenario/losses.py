@@ -10,7 +10,8 @@ from fabricsim.scenario.part import Part, refusal
 from fabricsim.scenario.ranges import Real
 
 PacketKind = Literal[
-    "data", "ack", "sim", "sim-ack", "data-ack", "rts", "token", "request", "grant", "accept", "probe"
+    "data", "ack", "sim", "sim-ack", "data-ack", "rts", "token", "request", "grant", "accept", "probe",
+    "trimmed", "nack",
 ]  # fmt: skip
 
 _MILLION = 1_000_000
@@ -21,7 +22,8 @@ class Loss(Part):
 
     packet: PacketKind = Field(
         description="Which packets. data: of any transport; ack: of all but dcsim; sim, sim-ack, data-ack: of dcsim; "
-        "rts and token: of phost and dcpim; request, grant and accept: of dcpim; probe: of pfabric."
+        "rts and token: of phost and dcpim; request, grant and accept: of dcpim; probe: of pfabric; trimmed and nack: "
+        "where ports trim."
     )
     probability: Annotated[float, Real(0, 1)] = Field(
         description="Share of them that a link loses instead of carrying, in whole millionths."

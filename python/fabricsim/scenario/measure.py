@@ -7,8 +7,11 @@ from typing import Annotated, Self
 from pydantic import Field, StrictBool, model_validator
 
 from fabricsim.scenario.part import Part, refusal
-from fabricsim.scenario.ranges import Between
+from fabricsim.scenario.ranges import Between, Whole
 from fabricsim.scenario.units import Duration
+
+MOST_WATCHED = 100
+"""Most messages whose windows are recorded."""
 
 
 class Measure(Part):
@@ -18,8 +21,8 @@ class Measure(Part):
     trace: StrictBool = Field(default=False, description="Record every reception of every packet: for small runs.")
     interval: Annotated[Duration, Between(Duration("1ns"), Duration("1000s"))] | None = Field(
         default=None,
-        description="Length of the intervals of a series of what is sent, delivered and dropped; none: no series. "
-        "At most 1,000,000 of them until `run.time_limit`.",
+        description="Length of the intervals of a series of what is sent, delivered, queued and dropped; none: no "
+        "series. At most 1,000,000 of them until `run.time_limit`.",
     )
     watched_port: str | None = Field(
         default=None,
@@ -27,8 +30,21 @@ class Measure(Part):
         'such as "edge-3/host-12".',
     )
 
+    watched_messages: tuple[Annotated[int, Whole(0, 2**32 - 1)], ...] = Field(
+        default=(),
+        description="With `interval`, under transports with windows: messages (rows of the workload's list, from 0) "
+        "whose windows are recorded in each interval. At most 100.",
+    )
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.watched_port is not None and self.interval is None:
             raise refusal(self.watched_port, "no port without an `interval`", "watched_port")
+        if self.watched_messages and self.interval is None:
+            raise refusal(list(self.watched_messages), "none without an `interval`", "watched_messages")
+        if len(self.watched_messages) > MOST_WATCHED:
+            words = f"at most {MOST_WATCHED} messages"
+            raise refusal(f"{len(self.watched_messages)} messages", words, "watched_messages")
+        if len({*self.watched_messages}) < len(self.watched_messages):
+            raise refusal(list(self.watched_messages), "each message once", "watched_messages")
         return self

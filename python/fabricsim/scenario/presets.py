@@ -11,7 +11,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "balancer": {"kind": "ofan"},
         "transport": {"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "uniform"},
         "frame": {"payload": "4096B", "header": "62B", "ack": "64B", "gap": "20B", "last_frame": "full"},
-        "port": {"buffer": "infinite", "ecn_threshold": "auto"},
+        "port": {"buffer": "auto", "ecn_threshold": "auto"},
     },
     "dcsim-paper": {
         "fabric": {"kind": "fat-tree", "radix": 8, "rate": "800Gbps", "latency": "650ns"},
@@ -31,7 +31,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 """`ofan-paper`: Ofan section 6, with paced hosts: so with buffers without limit (section 2.2), and marks for REPS only.
 
 The paper's 800kB of buffer belong to its cases with congestion control, its 80kB of threshold to these and to REPS
-(section 6, footnote 6): `auto` is 80kB under REPS, and no marks under the balancers that do not react to them.
+(section 6, footnote 6): `auto` is 800kB under transports with windows, and 80kB under REPS, DCTCP and NSCC; else there
+is no limit, and no marks. So `transport.kind = "nscc"` on top of it is the paper's section 6.5.
 
 `dcsim-paper`: dcSim section 4, its baseline of five all-to-all-v collectives of 2 BDP (174 packets) a pair. A hop
 is 200 ns of wire and 450 ns of switch, that into the host too, which gives the paper's RTT of 7.8 us; 9 kB and 64 B are

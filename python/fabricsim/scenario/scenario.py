@@ -16,6 +16,7 @@ from fabricsim.scenario.part import Part
 from fabricsim.scenario.port import Port
 from fabricsim.scenario.run import Run
 from fabricsim.scenario.transports import Paced, Transport
+from fabricsim.scenario.units import Bytes
 from fabricsim.scenario.workloads import Permutation, Workload
 
 
@@ -50,14 +51,26 @@ class Scenario(Part):
         return min(limit, int(self.workload.duration)) if self.workload.kind == "infinite-all-to-all" else limit
 
     @property
+    def buffer_bytes(self) -> int | None:
+        """Most bytes of a port's queue, with `port.buffer = "auto"` decided; None: no limit."""
+        port = self.port
+        if port.buffer == "auto" and self.transport.has_window and port.shared_buffer is None and port.pfc is None:
+            return 10 * self._marking_bytes
+        return int(port.buffer) if isinstance(port.buffer, Bytes) else None
+
+    @property
     def ecn_threshold_bytes(self) -> int | None:
         """Queue above which ports mark, in bytes, with `port.ecn_threshold = "auto"` decided; None: no marks."""
         threshold = self.port.ecn_threshold
-        if threshold == "auto":
-            if self.transport.discipline != "fifo":
-                return None
-            return max(80_000, 10 * self.frame.data_bytes) if self.balancer.reacts_to_marks else None
-        return None if threshold == "none" else int(threshold)
+        if isinstance(threshold, Bytes):
+            return int(threshold)
+        reacts = self.balancer.reacts_to_marks or self.transport.reacts_to_marks
+        return self._marking_bytes if threshold == "auto" and self.transport.discipline == "fifo" and reacts else None
+
+    @property
+    def _marking_bytes(self) -> int:
+        """The Ofan paper's ECN threshold, a tenth of its buffers (section 6, footnote 6)."""
+        return max(80_000, 10 * self.frame.data_bytes)
 
 
 def _kinds(union: Any) -> dict[str, type[Part]]:

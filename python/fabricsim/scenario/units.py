@@ -1,7 +1,8 @@
-"""Sizes, rates and durations with exact units: `Bytes`, `Rate` (bit/s) and `Duration` (ps), each an integer.
+"""Sizes, rates, durations and counts with exact units: `Bytes`, `Rate` (bit/s), `Duration` (ps), `PacketCount`.
 
-A text such as "1MiB", "100kB", "800Gbps" or "500ns" is read with exact fractions, never floats; what is not a whole
-number of bytes, bit/s or picoseconds is refused, and so is a bare number. MB is 10^6 and MiB 2^20 bytes.
+Each is an integer. A text such as "1MiB", "100kB", "800Gbps" or "500ns" is read with exact fractions, never floats;
+what is not a whole number of bytes, bit/s or picoseconds is refused, and so is a bare number. MB is 10^6 and MiB 2^20
+bytes.
 """
 
 from __future__ import annotations
@@ -170,3 +171,17 @@ class Duration(Quantity):
     aliases: ClassVar[dict[str, str]] = {"µs": "us", "μs": "us"}
     noun, base, example = "a duration", "picoseconds", "500ns"
     hints: ClassVar[dict[str, str]] = {"": "ps", **dict.fromkeys(("fs", "min", "h"), "the units run from ps to s")}
+
+
+class PacketCount(Quantity):
+    """A number of full data frames, where a size in bytes could stand too: packets (or packet)."""
+
+    units: ClassVar[dict[str, int]] = {"packets": 1}
+    aliases: ClassVar[dict[str, str]] = {"packet": "packets"}
+    noun, base, example = "a number of packets", "packets", "225packets"
+    hints: ClassVar[dict[str, str]] = {"": "packets"}
+
+    @classmethod
+    def allowed(cls) -> str:
+        """Return in words what texts the class reads."""
+        return f'{cls.noun}, such as "{cls.example}"'

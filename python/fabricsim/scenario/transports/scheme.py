@@ -44,7 +44,8 @@ class TransportPart(Part):
     """Base of the transports. The class variables are what `fabricsim explain` and the documentation say of a scheme.
 
     `differs`: deviations from the source, and choices where it is silent. `discipline`: what all ports do under it.
-    `has_load`: whether hosts can be told to send at a share of the line rate, by a field `load`.
+    `has_load`: whether hosts can be told to send at a share of the line rate, by a field `load`. `has_window`: whether
+    it is of the family with congestion windows (`window.py`). `reacts_to_marks`: whether it needs ECN marks.
     """
 
     summary: ClassVar[str]
@@ -52,6 +53,8 @@ class TransportPart(Part):
     differs: ClassVar[str] = "none"
     discipline: ClassVar[Discipline]
     has_load: ClassVar[bool] = False
+    has_window: ClassVar[bool] = False
+    reacts_to_marks: ClassVar[bool] = False
 
     kind: str
 
@@ -69,6 +72,10 @@ class TransportPart(Part):
         """Return the fields that are at "auto", with the values that they have in such a fabric."""
         return {name: value for name, value in self._auto(here).items() if getattr(self, name) == "auto"}
 
+    def remarks(self, here: Derived) -> dict[str, Any]:
+        """Return by field what `fabricsim init` and `explain` say beside its value: what "auto" comes to."""
+        return self.decided(here)
+
     def _auto(self, here: Derived) -> dict[str, Any]:  # noqa: ARG002 (for those that derive something)
         """Return what each field comes to at "auto"."""
         return {}
@@ -76,6 +83,10 @@ class TransportPart(Part):
     def lowered(self, here: Derived) -> dict[str, Any]:
         """Return the scheme as the core reads it, with every "auto" decided."""
         return lowered({**self.model_dump(), **self.decided(here)})
+
+    def reported(self, here: Derived) -> dict[str, Any]:
+        """Return what a run was made with, for its results: every field as a number or word, named with its unit."""
+        return {name: value for name, value in self.lowered(here).items() if name != "kind"}
 
     def lowered_discipline(self, here: Derived) -> dict[str, Any]:  # noqa: ARG002 (for dcsim)
         """Return what ports do under it, as the core reads it."""
