@@ -63,3 +63,6 @@ impl Worker<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
