@@ -49,7 +49,7 @@ pub struct NewReno {
 
 impl NewReno {
     /// RFC 6298, section 2.
-    fn sample(&mut self, rules: &Rules, rtt: Ps) {
+    fn sample(&mut self, rtt: Ps) {
         let (mean, deviation) = match self.smoothed {
             None => (rtt, rtt / 2),
             Some((mean, deviation)) => (mean - mean / 8 + rtt / 8, deviation - deviation / 4 + mean.abs_diff(rtt) / 4),
@@ -109,7 +109,7 @@ impl Sender for NewReno {
     fn acked(&mut self, rules: &Rules, report: &Report, out: &mut Outstanding) {
         self.window.count(&rules.window, report.is_marked);
         if let Some(rtt) = report.rtt {
-            self.sample(rules, rtt);
+            self.sample(rtt);
         }
         if report.is_old {
             return;
