@@ -30,9 +30,9 @@ class TargetDelayPart(ControlledPart):
     )
     base_target: _Target = Field(
         default=Duration("500ns"),
-        description="Target of the delay beyond the base RTT. htsim has a target of 20 us, RTT included, and the papers "
-        "name none for such a fabric. 500 ns are 50 kB of queue at 800 Gbps, below the Ofan paper's marks; the sweep of "
-        "studies/ofan/fig12 shows that this is in the range which gives that paper's section 6.5.",
+        description="Target of the delay beyond the base RTT. htsim has a target of 20 us, RTT included, and the "
+        "papers name none for such a fabric. 500 ns are 50 kB of queue at 800 Gbps, below the Ofan paper's marks; the "
+        "sweep of studies/ofan/fig12 shows that it is in the range which gives that paper's section 6.5.",
     )
     hop_target: _Target = Field(
         default=Duration("0us"),
