@@ -133,9 +133,9 @@ def test_the_four_lists_of_balancers_agree() -> None:
     assert missing == {}
 
 
-# The transports with windows share one `Transport`; each is a controller of windows. "rules" reads their parameters.
+# The transports with windows share one `Transport`; each is a controller of windows. The others serve several.
 NAME_OF = {"constant": "constant-window"}
-NO_CONTROLLER = {"rules", "tests"}
+NO_CONTROLLER = {"rules", "median", "tests"}
 
 
 def transport_lists() -> dict[str, set[str]]:
