@@ -97,7 +97,7 @@ impl Sender for NewReno {
         (fits && self.next < flow.packets).then_some(self.next)
     }
 
-    fn sent(&mut self, psn: u32, now: Ps) {
+    fn sent(&mut self, psn: u32, now: Ps, _out: &Outstanding) {
         if self.acked == self.next {
             self.since = now;
         }
@@ -120,6 +120,7 @@ impl Sender for NewReno {
             let newly = self.bytes(base - self.acked);
             self.acked = base;
             self.next = self.next.max(base);
+            self.hole = self.hole.filter(|&hole| hole >= base);
             self.duplicates = 0;
             self.since = report.now;
             // Timestamps, which htsim's ACKs echo, would give a sample here even of what was sent again.
