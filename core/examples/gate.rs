@@ -90,7 +90,8 @@ fn config(name: &str) -> String {
                 "link_events": [], "reconvergence_delay_ps": 0, "losses": []}},
             "frame": {{"payload_bytes": {PAYLOAD_BYTES}, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20,
                 "last_frame": "full"}},
-            "port": {{"buffer_bytes": {buffer}, "ecn_threshold_bytes": null, "discipline": {discipline}}},
+            "port": {{"buffer_bytes": {buffer}, "ecn_threshold_bytes": null, "ecn_full_bytes": null, "ecn_at": "dequeue", "shared_buffer": null, "pfc": null,
+                "discipline": {discipline}}},
             "balancer": {}, "deployments": [], "transport": {transport},
             "measure": {{"queues": true, "trace": false, "interval_ps": null, "watched_port": null}}}}"#,
         scheme(&balancer)

@@ -23,12 +23,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "fabric": {{"kind": "fat-tree", "pods": {radix}, "edges_per_pod": {w}, "hosts_per_edge": {w}, "aggs_per_pod": {w},
                         "cores_per_agg": {w}, "host_link": {link}, "edge_agg_link": {link}, "agg_core_link": {link},
                         "links_down": [], "links_degraded": [],
-                "link_events": [], "reconvergence_delay_ps": 0}},
+                "link_events": [], "reconvergence_delay_ps": 0, "losses": []}},
             "frame": {{"payload_bytes": 4096, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20, "last_frame": "full"}},
-            "port": {{"buffer_bytes": null, "ecn_threshold_bytes": null}},
+            "port": {{"buffer_bytes": null, "ecn_threshold_bytes": null, "ecn_full_bytes": null, "ecn_at": "dequeue", "shared_buffer": null, "pfc": null,
+                "discipline": {{"kind": "fifo"}}}},
             "balancer": {balancer}, "deployments": [],
             "transport": {{"kind": "paced", "load": 1.0, "acks": "{acks}", "start_jitter": "uniform"}},
-            "measure": {{"queues": {queues}, "trace": false}}}}"#
+            "measure": {{"queues": {queues}, "trace": false, "interval_ps": null, "watched_port": null}}}}"#
     ))?;
     let hosts = radix * w * w;
     let messages = derangement(hosts, seed, packets * 4096);

@@ -6,7 +6,7 @@ mod transport;
 
 use crate::{error::Error, units::Ps};
 pub use balancer::{AckRouting, BalancerConfig, Freezing, Pointers, PortOrderKind, Salts, Split};
-pub use discipline::DisciplineConfig;
+pub use discipline::{DisciplineConfig, EcnAt, PfcConfig, SharedBufferConfig, Trimming};
 use serde::Deserialize;
 pub use transport::{Acks, ClockDrift, StartJitter, TransportConfig, WindowConfig, WindowSize};
 
@@ -203,8 +203,16 @@ pub enum LastFrame {
 pub struct PortConfig {
     /// Drop-tail above this many bytes; none = infinite.
     pub buffer_bytes: Option<u64>,
-    /// Mark data that leaves more than this many bytes behind, itself included; none = no marking.
+    /// Mark data at a queue of more than this many bytes; none = no marking.
     pub ecn_threshold_bytes: Option<u64>,
+    /// From this many bytes on all data is marked, between the two a share that rises from none to all; none = the threshold.
+    pub ecn_full_bytes: Option<u64>,
+    /// Which queue counts.
+    pub ecn_at: EcnAt,
+    /// The ports of a switch share a buffer; none = each has its own.
+    pub shared_buffer: Option<SharedBufferConfig>,
+    /// Switches pause their neighbours; none = they do not.
+    pub pfc: Option<PfcConfig>,
     /// What they do with what waits.
     pub discipline: DisciplineConfig,
 }

@@ -4,20 +4,26 @@
 //! *Source*: docs/explanation/engine.md and model.md: drop-tail and occupancy by bytes without the gap, the frame in service counted in full
 //! until its last bit leaves; step marking at dequeue with the departing frame included.
 
+mod check;
 mod held;
 mod limits;
 mod losses;
+mod pauses;
+mod pool;
 mod taking_back;
 
 use crate::config::FrameConfig;
-use crate::discipline::Discipline;
+use crate::discipline::{Discipline, Marking, QueueTally};
 use crate::fabric::{Fabric, Tier};
 use crate::link::{Arena, Link, Producer, prefetch_for_write};
 use crate::packet::{Packet, Slot};
 use crate::units::{BytePace, Ps};
+pub use check::check;
 use held::Held;
 pub use limits::PortLimits;
 pub use losses::{LossRates, Losses};
+pub use pauses::{Pauses, Turn};
+pub use pool::Pool;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 // log2 of a port's first ring. At 800 Gb/s a busy link of 500 ns carries 12 data frames and 12 ACKs a window; two windows' worth is in the ring of a switch
@@ -43,6 +49,10 @@ pub struct PortTally {
     pub marks: u64,
     /// Frames lost on a dead link by size class.
     pub lost: [u64; 2],
+    /// Data frames that lost their payload.
+    pub trims: u64,
+    /// Time in which the port was paused.
+    pub paused: Ps,
 }
 
 /// The sending side of a link. What every packet touches comes first.
@@ -70,6 +80,8 @@ pub struct Port {
     first_ring_bits: u32,
     losses: Option<Box<Losses>>,
     held: Option<Box<Held>>,
+    marking: Option<Box<Marking>>,
+    pauses: Option<Box<Pauses>>,
 }
 
 impl Port {
@@ -95,15 +107,23 @@ impl Port {
             first_ring_bits: if is_nic { NIC_RING_BITS } else { SWITCH_RING_BITS },
             losses: None,
             held: None,
+            marking: None,
+            pauses: None,
         }
     }
 
-    /// The same port, which loses packets or holds them back.
-    pub fn with(mut self, losses: Option<Losses>, discipline: Option<Discipline>) -> Self {
+    /// The same port, which loses packets, holds them back or, as a FIFO, marks them.
+    pub fn with(mut self, losses: Option<Losses>, discipline: Option<Discipline>, marking: Option<Marking>) -> Self {
         self.losses = losses.map(Box::new);
+        self.marking = marking.filter(|_| discipline.is_none()).map(Box::new);
         self.held = discipline.map(|discipline| Box::new(Held::new(discipline)));
         self.has_limits = self.has_limits_now();
         self
+    }
+
+    /// Whether its link is down.
+    pub fn is_dead(&self) -> bool {
+        self.is_dead
     }
 
     /// Time that a frame and its gap occupy the transmitter.
@@ -138,16 +158,14 @@ impl Port {
     /// Hands a packet to the port at `now`; when the buffer is full the packet is lost and counted.
     #[inline(always)]
     pub fn push(&mut self, now: Ps, packet: Packet, space: &mut Space<'_>) {
-        if self.has_limits && self.takes_over(now, packet) {
-            return;
+        if self.has_limits {
+            return self.push_within_limits(now, packet, space);
         }
         let left = self.enqueue(now, packet, space);
         self.queue_bytes += u64::from(packet.bytes());
         if self.observes {
             self.count_stay(left - now, packet.bytes());
-            if !self.has_limits {
-                self.take_off_two(now);
-            }
+            self.take_off_two(now);
             if self.queue_bytes > self.largest_queue_bytes {
                 self.largest_queue_bytes = self.largest_queue_bytes.max(self.queued_bytes(now));
             }
@@ -256,7 +274,7 @@ impl Port {
     pub fn close_window(&mut self, window_end: Ps, link: &Link, space: &mut Space<'_>) {
         if self.has_limits {
             if self.held.is_some() {
-                self.start_before(window_end);
+                self.start_before(window_end, window_end - 1);
                 self.hand_over(window_end, space);
             } else {
                 self.advance_and_mark(window_end - 1);
@@ -273,9 +291,21 @@ impl Port {
         }
     }
 
-    /// What the port has counted.
+    /// What the port has counted up to the end of a run.
+    pub fn tally_at(&mut self, end: Ps) -> PortTally {
+        PortTally { paused: self.paused_until(end), ..self.tally() }
+    }
+
+    /// What the port has counted, but for its pauses.
     pub fn tally(&self) -> PortTally {
-        PortTally { max_queue_bytes: self.largest_queue_bytes, ..self.tally }
+        let QueueTally { marks, trims, trimmed_byte_ps } = self.queue_tally();
+        PortTally {
+            max_queue_bytes: self.largest_queue_bytes,
+            marks: self.tally.marks + marks,
+            trims,
+            queue_byte_ps: self.tally.queue_byte_ps + if self.observes { trimmed_byte_ps } else { 0 },
+            ..self.tally
+        }
     }
 }
 
@@ -285,6 +315,8 @@ pub struct Space<'a> {
     pub consumed: &'a [AtomicU32],
     /// The thread's memory for rings.
     pub arena: &'a mut Arena,
+    /// The buffer that the switch's ports share, if they do.
+    pub pool: Option<&'a mut Pool>,
 }
 
 #[cfg(test)]

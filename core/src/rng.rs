@@ -26,6 +26,10 @@ pub enum Purpose {
     Clock = 8,
     /// A host transport's own draws.
     Transport = 9,
+    /// Which data a port marks.
+    Mark = 10,
+    /// Which data a port trims.
+    Trim = 11,
 }
 
 /// Bijective 64-bit mixer (the output function of SplitMix64).

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::fabric::Fabric;
 use crate::measure::{Output, Progress};
 use crate::packet::FRAME_LIMIT;
+use crate::port;
 use crate::spreader;
 use crate::transport;
 use crate::units::{BytePace, Ps};
@@ -19,6 +20,7 @@ pub fn run(config: &Config, messages: &Messages, watch: &mut (dyn FnMut(Progress
     check(config)?;
     spreader::check(config.balancer)?;
     transport::check(config)?;
+    port::check(config)?;
     let fabric = Fabric::build(&config.fabric)?;
     check_shortest_frame(config, &fabric)?;
     let split = match config.balancer {

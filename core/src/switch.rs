@@ -1,5 +1,9 @@
 //! A switch: takes what its links deliver in a window, in order of time, and hands each packet to an egress port.
 
+mod in_order;
+mod ingress;
+mod memory;
+
 use crate::balancer::{Balancer, Decision, SwitchBalancer, Visit, Watchful};
 use crate::fabric::{Reach, SwitchShape};
 use crate::link::Incoming;
@@ -7,6 +11,9 @@ use crate::order::{BATCH_LIMIT, Key, Order, TieSalt};
 use crate::packet::Packet;
 use crate::port::{Port, Space};
 use crate::units::Ps;
+use in_order::InOrder;
+pub use ingress::Ingress;
+pub use memory::Memory;
 
 /// Packets of one link that space is set aside for at a time.
 const CHUNK: usize = 4096;
@@ -35,6 +42,8 @@ pub struct SwitchSurroundings<'a, 'space> {
     pub ports: &'a mut [Port],
     /// Where rings grow.
     pub space: &'a mut Space<'space>,
+    /// What it counts to pause its neighbours, if it does.
+    pub ingress: Option<&'a mut Ingress>,
 }
 
 impl Agenda {
@@ -120,7 +129,7 @@ impl Agenda {
     #[inline(always)]
     pub fn work_off(&mut self, until: Ps, around: &mut SwitchSurroundings<'_, '_>) -> [u64; 2] {
         let window = until - self.window_start;
-        if around.scheme.is_watchful() {
+        if around.scheme.is_watchful() || around.ingress.is_some() || around.space.pool.is_some() {
             return self.work_off_in_order(until, around);
         }
         let (down_ports, uplinks) = around.ports.split_at_mut(around.shape.down as usize);
@@ -140,12 +149,12 @@ impl Agenda {
         climb.stranded
     }
 
-    /// The same for a scheme that has to see both directions: one list, one loop.
+    /// The same where a scheme has to see both directions, or the ports share something: one list, one loop.
     #[cold]
     fn work_off_in_order(&mut self, until: Ps, around: &mut SwitchSurroundings<'_, '_>) -> [u64; 2] {
         self.up.keys.append(&mut self.down.keys);
         let moment = Moment { window_start: self.window_start, packets: &self.packets };
-        let mut watch = Watch {
+        let mut all = InOrder {
             moment,
             keys: self.up.sort(self.window_start, until - self.window_start, around.salts),
             until,
@@ -153,10 +162,11 @@ impl Agenda {
             reach: around.reach,
             ports: around.ports,
             space: around.space,
+            ingress: around.ingress.as_deref_mut(),
             stranded: [0; 2],
         };
-        around.scheme.visit(&mut watch);
-        watch.stranded
+        around.scheme.visit(&mut all);
+        all.stranded
     }
 }
 
@@ -209,51 +219,6 @@ impl Visit for Climb<'_, '_> {
 
     fn watchful(&mut self, _scheme: &mut impl Watchful) {
         unreachable!("schemes that see all packets are given all packets")
-    }
-}
-
-/// All packets of a window, sorted, for a scheme that sees them all.
-struct Watch<'a, 'space> {
-    moment: Moment<'a>,
-    keys: &'a [Key],
-    until: Ps,
-    shape: &'a SwitchShape,
-    reach: Reach<'a>,
-    ports: &'a mut [Port],
-    space: &'a mut Space<'space>,
-    stranded: [u64; 2],
-}
-
-impl Visit for Watch<'_, '_> {
-    fn balancer(&mut self, _scheme: &mut impl Balancer) {
-        unreachable!("schemes that see northbound packets only are given no others")
-    }
-
-    #[inline(never)]
-    fn watchful(&mut self, scheme: &mut impl Watchful) {
-        let down = self.shape.down;
-        for &key in self.keys {
-            let (now, mut packet) = self.moment.of(key);
-            scheme.advance(now, self.reach, self.ports);
-            let destination = packet.address() >> self.shape.prefix_shift;
-            let ingress = key.ingress();
-            let egress = if ingress < down && self.shape.up > 0 && destination != self.shape.prefix {
-                let valid = self.reach.of(destination);
-                if valid.is_empty() {
-                    self.stranded[packet.class()] += 1;
-                    continue;
-                }
-                let uplinks = &mut self.ports[down as usize..];
-                let decision = Decision { now, packet, key: destination, ingress, valid, uplinks };
-                down + u32::from(scheme.climb(decision, &mut packet))
-            } else {
-                let egress = packet.address() >> self.shape.down_shift & self.shape.down_mask;
-                scheme.descend(now, &mut packet, ingress, egress);
-                egress
-            };
-            self.ports[egress as usize].push(now, packet, self.space);
-        }
-        scheme.advance(self.until - 1, self.reach, self.ports);
     }
 }
 

@@ -7,20 +7,23 @@
 mod deal;
 mod intervals;
 mod leader;
+mod pausing;
 mod shared;
 mod watching;
 mod worker;
 
 use crate::balancer::{SwitchBalancer, everywhere};
 use crate::config::Config;
-use crate::discipline::Discipline;
+use crate::config::DisciplineConfig;
+use crate::discipline::{Discipline, Marking, PortPlace};
 use crate::error::Error;
 use crate::fabric::Fabric;
 use crate::host::Host;
 use crate::link::Link;
 use crate::measure::{FlowColumns, Output, Progress, TraceRow};
 use crate::order::{TieSalt, WINDOW_LIMIT};
-use crate::port::{LossRates, Losses, Port, PortLimits};
+use crate::port::{LossRates, Losses, Pauses, Port, PortLimits};
+use crate::switch::Memory;
 use crate::transport::{Counts, HostRules, clock_rate};
 use crate::units::{NEVER, Ps};
 use crate::workload::Workload;
@@ -49,16 +52,21 @@ fn window_of(fabric: &Fabric) -> Ps {
 fn ports(config: &Config, fabric: &Fabric, limits: PortLimits) -> Result<Vec<Port>, Error> {
     let losses = LossRates::new(config.fabric.losses())?;
     let hosts = fabric.hosts() as usize;
+    let hold_control = matches!(config.port.discipline, DisciplineConfig::Fifo {});
     let port = |port| {
         let (is_nic, clock_rate) = (port < hosts, if port < hosts { clock_rate(config, port as u32) } else { 1.0 });
-        let discipline =
-            Discipline::new(config.port.discipline, &config.frame, limits.buffer_bytes, fabric.pace(port), clock_rate);
+        let place = PortPlace { number: port as u64, seed: config.seed, is_nic, pace: fabric.pace(port), clock_rate };
+        let discipline = Discipline::new(&config.port, &config.frame, place);
+        let marking = Marking::new(&config.port, config.seed, port as u64).filter(|_| !is_nic);
         // The NIC of a host that paces or has windows sends when it is free and never queues.
         let limits = if is_nic { PortLimits::NONE } else { limits };
         let losses = losses
             .filter(|_| !is_nic || discipline.is_some() || config.transport.window().is_some())
             .map(|rates| Losses::new(rates, port, config.seed));
-        Port::new(fabric, port, &config.frame, limits, config.measure.queues).with(losses, discipline)
+        // Hosts take in whatever comes.
+        let pauses = config.port.pfc.filter(|_| fabric.peer[port] as usize >= hosts).map(|_| Pauses::new(hold_control));
+        let port = Port::new(fabric, port, &config.frame, limits, config.measure.queues);
+        port.with(losses, discipline, marking).with_pauses(pauses)
     };
     Ok((0..fabric.ports()).map(port).collect())
 }
@@ -82,6 +90,7 @@ pub struct Engine {
     workload: Workload,
     hosts: Vec<Host>,
     balancers: Vec<SwitchBalancer>,
+    memories: Vec<Memory>,
     ports: Vec<Port>,
     salts: Vec<TieSalt>,
     window: Ps,
@@ -98,11 +107,7 @@ impl Engine {
     /// # Errors
     /// [`Error::Value`] when the scheme refuses a parameter.
     pub fn new(config: &Config, fabric: Fabric, mut workload: Workload) -> Result<Self, Error> {
-        let limits = PortLimits {
-            buffer_bytes: config.port.buffer_bytes.unwrap_or(u64::MAX),
-            ecn_threshold_bytes: config.port.ecn_threshold_bytes.unwrap_or(u64::MAX),
-        };
-        let ports = ports(config, &fabric, limits)?;
+        let ports = ports(config, &fabric, PortLimits::new(&config.port))?;
         let watched_port =
             config.measure.watched_port.as_ref().map(|ends| fabric.find_port(ends, "measure.watched_port")).transpose()?;
         let watched_flows = watched_flows(config, &workload)?;
@@ -126,8 +131,9 @@ impl Engine {
             hosts,
             salts: (0..fabric.ports() as u32).map(|port| TieSalt::new(config.seed, port)).collect(),
             window: window_of(&fabric),
-            catches_up: limits.ecn_threshold_bytes != u64::MAX || balancers.iter().any(SwitchBalancer::is_watchful),
+            catches_up: config.port.ecn_threshold_bytes.is_some() || balancers.iter().any(SwitchBalancer::is_watchful),
             balancers,
+            memories: Memory::everywhere(config, &fabric),
             ports,
             interval: config.measure.interval_ps,
             most_rows: config.measure.most_rows,
@@ -152,6 +158,9 @@ impl Engine {
             next_arrival_at: (0..self.threads).map(|_| AtomicU64::new(NEVER)).collect(),
             next_send_at: (0..self.threads).map(|_| AtomicU64::new(NEVER)).collect(),
             fault: Mutex::default(),
+            pauses: (0..if self.ports.iter().any(Port::has_pauses) { self.ports.len() } else { 0 })
+                .map(|_| Mutex::default())
+                .collect(),
         };
         let mut send = std::mem::take(&mut self.workload.send);
         let mut receive = std::mem::take(&mut self.workload.receive);
@@ -184,6 +193,7 @@ impl Engine {
                 workload,
                 &mut self.hosts,
                 &mut self.balancers,
+                &mut self.memories,
                 &mut self.ports,
                 &mut send,
                 &mut receive,
@@ -223,7 +233,7 @@ impl Engine {
             series: intervals.rows,
             windows: intervals.windows,
             counts,
-            tallies: self.ports.iter().map(Port::tally).collect(),
+            tallies: self.ports.iter_mut().map(|port| port.tally_at(end_at)).collect(),
             rings_bytes,
             fabric: self.fabric,
             trace,

@@ -172,7 +172,8 @@ mod tests {
                     "cores_per_agg": 8, "host_link": {link}, "edge_agg_link": {link}, "agg_core_link": {link},
                     "links_down": [], "links_degraded": [], "link_events": [], "reconvergence_delay_ps": 0, "losses": []}},
                 "frame": {{"payload_bytes": 4096, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20, "last_frame": "full"}},
-                "port": {{"buffer_bytes": null, "ecn_threshold_bytes": null, "discipline": {{"kind": "fifo"}}}},
+                "port": {{"buffer_bytes": null, "ecn_threshold_bytes": null, "ecn_full_bytes": null, "ecn_at": "dequeue", "shared_buffer": null, "pfc": null,
+                    "discipline": {{"kind": "fifo"}}}},
                 "balancer": {{"kind": "conga", "dre_interval_ps": 1000000, "dre_gain": 0.2, "aging_ps": 50000000}},
                 "deployments": [], "transport": {{"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "uniform"}},
                 "measure": {{"queues": true, "trace": false, "interval_ps": null, "watched_port": null}}}}"#

@@ -229,7 +229,7 @@ fn a_collective_starts_at_the_shortest_queue() {
         (crate::link::Arena::default(), fabric.peer.iter().map(|_| Default::default()).collect::<Vec<_>>());
     let packet = Packet::new(Kind::Data, 0, 0, 0, 0, 4158);
     let mut fill = |uplinks: &mut [Port], ports: &[usize], now| {
-        let mut space = crate::port::Space { consumed: &consumed, arena: &mut arena };
+        let mut space = crate::port::Space { consumed: &consumed, arena: &mut arena, pool: None };
         ports.iter().for_each(|&port| uplinks[port].push(now, packet, &mut space));
     };
     fill(&mut uplinks, &[0, 1, 3], 0);
@@ -250,7 +250,7 @@ fn drill_remembers_the_shortest() {
         (crate::link::Arena::default(), fabric.peer.iter().map(|_| Default::default()).collect::<Vec<_>>());
     let packet = Packet::new(Kind::Data, 0, 0, 0, 0, 4158);
     for port in [0, 1, 2, 4] {
-        uplinks[port].push(0, packet, &mut crate::port::Space { consumed: &consumed, arena: &mut arena });
+        uplinks[port].push(0, packet, &mut crate::port::Space { consumed: &consumed, arena: &mut arena, pool: None });
     }
     let SwitchBalancer::Drill(mut drill) = switches(config, &fabric, 1).unwrap().remove(0) else {
         panic!("asked for DRILL at switch {node}")

@@ -23,4 +23,53 @@ pub enum DisciplineConfig {
     StrictPriority {},
     /// The earliest packet of the flow with the least left.
     Pfabric {},
+    /// Control first and in a buffer of its own.
+    ControlFirst {
+        /// What becomes of data that finds the buffer full.
+        trimming: Trimming,
+    },
+}
+
+/// Which data loses its payload where the buffer is full.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trimming {
+    /// None: it is dropped.
+    Off,
+    /// What arrives.
+    Arriving,
+    /// What arrives or what came last, evenly.
+    Random,
+}
+
+/// The queue that decides whether a frame is marked.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnAt {
+    /// The queue as its last bit leaves, itself included.
+    Dequeue,
+    /// The queue that it finds, and itself.
+    Enqueue,
+}
+
+/// A buffer that the ports of a switch share, with dynamic thresholds.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedBufferConfig {
+    /// All of it.
+    pub bytes: u64,
+    /// A port's queue may be so many times what is free.
+    pub alpha: f64,
+}
+
+/// Priority flow control (IEEE 802.1Qbb).
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PfcConfig {
+    /// With more than this from one input, the switch pauses it.
+    pub xoff_bytes: u64,
+    /// With no more than this, it lets it go on.
+    pub xon_bytes: u64,
+    /// Room beyond `xoff_bytes` for what is under way when the pause begins.
+    pub headroom_bytes: u64,
 }

@@ -1,8 +1,8 @@
 //! A port that holds its packets back until their turn comes. What starts is decided no earlier than the moment at which it starts: before anything is added at
 //! `t`, everything that starts before `t` has started, and when the window closes, everything that starts in it has.
 
-use super::{Port, Space};
-use crate::discipline::{Dcsim, Discipline, Queueing};
+use super::{Pauses, Port, Space};
+use crate::discipline::{ControlFirst, Dcsim, Discipline, QueueTally, Queueing};
 use crate::packet::{Packet, Slot};
 use crate::units::{NEVER, Ps};
 
@@ -17,15 +17,24 @@ pub struct Held {
     /// The frame on the wire: its size, and when its last bit leaves.
     served_bytes: u32,
     served_until: Ps,
+    /// Whether it is data that may be marked when that has left.
+    may_mark: bool,
 }
 
 impl Held {
     pub(super) fn new(discipline: Discipline) -> Self {
-        Self { discipline, outbox: Vec::new(), decided_until: 0, served_bytes: 0, served_until: 0 }
+        Self { discipline, outbox: Vec::new(), decided_until: 0, served_bytes: 0, served_until: 0, may_mark: false }
     }
 
-    fn next_start(&self, busy_until: Ps) -> Ps {
-        self.discipline.next_start(busy_until.max(self.decided_until))
+    #[inline(always)]
+    fn next_start(&self, busy_until: Ps, pauses: &Option<Box<Pauses>>) -> Ps {
+        let free_at = busy_until.max(self.decided_until);
+        match &self.discipline {
+            Discipline::ControlFirst(queues) => {
+                queues.next_start_within(&|at| pauses.as_ref().map_or(at, |pauses| pauses.opens_at(at)), free_at)
+            }
+            discipline => discipline.next_start(free_at),
+        }
     }
 
     fn queued_bytes(&self, now: Ps) -> u64 {
@@ -42,7 +51,10 @@ impl Port {
     /// When something that waits will start if nothing more arrives; never, when nothing waits or the port is a FIFO, which has decided already.
     #[inline(always)]
     pub fn next_start_at(&self) -> Ps {
-        self.held.as_ref().map_or(NEVER, |held| held.next_start(self.busy_until))
+        match &self.held {
+            Some(held) => held.next_start(self.busy_until, &self.pauses),
+            None => NEVER,
+        }
     }
 
     /// Bytes that wait in a port that holds its packets back; the frame on the wire does not.
@@ -91,9 +103,64 @@ impl Port {
         Some(packet)
     }
 
-    /// Starts all that starts before `now`.
+    /// The same in a switch, whose ports may mark what leaves them.
+    #[cold]
+    pub fn start_marking(&mut self, at: Ps) -> Option<Packet> {
+        self.mark_served(at);
+        let started = self.held.as_ref().map_or(0, |held| held.outbox.len());
+        let packet = self.start(at)?;
+        let held = self.held.as_mut()?;
+        let (marks, is_lost) =
+            (held.discipline.control_first().is_some_and(ControlFirst::marks_leaving), held.outbox.len() == started);
+        held.may_mark = marks && !is_lost && !packet.is_control();
+        Some(packet)
+    }
+
+    #[cold]
+    fn start_marking_before(&mut self, now: Ps, left_by: Ps) {
+        loop {
+            let start = self.next_start_at();
+            if start >= now {
+                break;
+            }
+            self.start_marking(start);
+        }
+        self.mark_served(left_by);
+    }
+
+    /// Decides whether the frame on the wire is marked once it has left by `now`. It is the last one in the outbox, or in the ring after that, since the next
+    /// starts later.
+    fn mark_served(&mut self, now: Ps) {
+        let Some(held) = &mut self.held else { return };
+        if !held.may_mark || held.served_until > now {
+            return;
+        }
+        held.may_mark = false;
+        if held.discipline.control_first_mut().is_some_and(|queues| queues.marks(held.served_bytes)) {
+            match held.outbox.last_mut() {
+                Some(slot) => slot.packet.mark(),
+                None => self.ring.mark(self.ring.end().wrapping_sub(1)),
+            }
+            self.tally.marks += 1;
+        }
+    }
+
+    /// When the frame that was started last has left.
+    pub fn left_at(&self) -> Ps {
+        self.held.as_ref().map_or(0, |held| held.served_until)
+    }
+
+    /// Drops a packet that the switch has no room for.
+    pub fn drop(&mut self, packet: Packet) {
+        self.tally.drops[packet.class()] += 1;
+    }
+
+    /// Starts all that starts before `now`, and marks what has left by `left_by`.
     #[inline(always)]
-    pub(super) fn start_before(&mut self, now: Ps) {
+    pub(super) fn start_before(&mut self, now: Ps, left_by: Ps) {
+        if self.held.as_ref().is_some_and(|held| held.discipline.control_first().is_some()) {
+            self.start_marking_before(now, left_by);
+        }
         loop {
             let start = self.next_start_at();
             if start >= now {
@@ -126,7 +193,7 @@ impl Port {
 
     /// The link goes down at `now`: what waits is lost.
     pub(super) fn lose_what_waits(&mut self, now: Ps) {
-        self.start_before(now);
+        self.start_before(now, now);
         let Some(held) = &mut self.held else { return };
         let (tally, observes) = (&mut self.tally, self.observes);
         held.discipline.clear(&mut |Slot { at: added_at, packet }| {
@@ -135,7 +202,12 @@ impl Port {
                 tally.queue_byte_ps += stay(added_at, now, packet);
             }
         });
-        (held.served_until, self.queue_bytes) = (0, 0);
+        (held.served_until, held.may_mark, self.queue_bytes) = (0, false, 0);
+    }
+
+    pub(super) fn queue_tally(&self) -> QueueTally {
+        let queues = self.held.as_ref().and_then(|held| held.discipline.control_first());
+        queues.map_or(QueueTally::default(), ControlFirst::tally)
     }
 
     /// dcSim's arbiter, in ports that have one.

@@ -7,7 +7,8 @@ use crate::rng::{Purpose, Stream};
 
 const MILLION: u32 = 1_000_000;
 /// Names of the kinds of packets, by the door's number.
-const NAMES: [&str; 11] = ["data", "ack", "sim", "sim-ack", "data-ack", "rts", "token", "request", "grant", "accept", "probe"];
+const NAMES: [&str; 13] =
+    ["data", "ack", "sim", "sim-ack", "data-ack", "rts", "token", "request", "grant", "accept", "probe", "trimmed", "nack"];
 
 /// How often which packet is lost.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,22 @@
 use super::*;
-use crate::config::{DisciplineConfig, FabricConfig, LastFrame, LinkConfig};
+use crate::config::{DisciplineConfig, EcnAt, FabricConfig, LastFrame, LinkConfig, PortConfig};
+use crate::discipline::PortPlace;
 use crate::link::Incoming;
 use crate::packet::Kind;
 
 const FRAME: FrameConfig =
     FrameConfig { payload_bytes: 938, header_bytes: 62, ack_bytes: 100, gap_bytes: 20, last_frame: LastFrame::Full };
+
+/// First come, first served, without limits.
+const PLAIN: PortConfig = PortConfig {
+    buffer_bytes: None,
+    ecn_threshold_bytes: None,
+    ecn_full_bytes: None,
+    ecn_at: EcnAt::Dequeue,
+    shared_buffer: None,
+    pfc: None,
+    discipline: DisciplineConfig::Fifo {},
+};
 
 /// The port of leaf 0 towards host 0, at 8 Gb/s: 1 ns a byte, a data frame of 1,000 bytes, an ACK of 100; latency 5 us.
 struct Bench {
@@ -12,10 +24,11 @@ struct Bench {
     link: Link,
     consumed: Vec<AtomicU32>,
     arena: Arena,
+    pool: Option<Pool>,
 }
 
 impl Bench {
-    fn new(limits: PortLimits) -> Self {
+    fn new(config: PortConfig) -> Self {
         let link = LinkConfig { rate_bps: 8_000_000_000, latency_ps: 5_000_000 };
         let fabric = Fabric::build(&FabricConfig::LeafSpine {
             leaves: 2,
@@ -30,20 +43,24 @@ impl Bench {
             losses: vec![],
         })
         .unwrap();
-        let port = Port::new(&fabric, fabric.ports_of(2).start, &FRAME, limits, true);
+        let number = fabric.ports_of(2).start;
+        let place = PortPlace { number: number as u64, seed: 1, is_nic: false, pace: fabric.pace(number), clock_rate: 1.0 };
+        let discipline = Discipline::new(&config, &FRAME, place);
+        let port = Port::new(&fabric, number, &FRAME, PortLimits::new(&config), true);
+        let port = port.with(None, discipline, Marking::new(&config, 1, number as u64));
         let consumed = (0..fabric.ports()).map(|_| AtomicU32::new(0)).collect();
-        Self { port, link: Link::default(), consumed, arena: Arena::default() }
+        Self { port, link: Link::default(), consumed, arena: Arena::default(), pool: None }
     }
 
     fn push(&mut self, now_ns: u64, kind: Kind) {
         let bytes = if kind == Kind::Data { 1000 } else { 100 };
-        let mut space = Space { consumed: &self.consumed, arena: &mut self.arena };
+        let mut space = Space { consumed: &self.consumed, arena: &mut self.arena, pool: self.pool.as_mut() };
         self.port.push(now_ns * 1000, Packet::new(kind, 0, now_ns as u32, 0, 0, bytes), &mut space);
     }
 
     /// Everything sent.
     fn slots(&mut self) -> Vec<Slot> {
-        let space = &mut Space { consumed: &self.consumed, arena: &mut self.arena };
+        let space = &mut Space { consumed: &self.consumed, arena: &mut self.arena, pool: self.pool.as_mut() };
         self.port.close_window(1_000_000_000, &self.link, space);
         let mut incoming = Incoming::open(&self.link, 0);
         std::iter::from_fn(|| incoming.take_before(u64::MAX)).collect()
@@ -58,7 +75,7 @@ impl Bench {
 /// Two frames at 0 and one at 500 ns: they start at 0, 1,020 and 2,040 (the gap delays the next frame, not its own) and arrive 6 us after they start.
 #[test]
 fn frames_follow_each_other_with_a_gap() {
-    let mut bench = Bench::new(PortLimits::NONE);
+    let mut bench = Bench::new(PLAIN);
     for now in [0, 0, 500] {
         bench.push(now, Kind::Data);
     }
@@ -72,7 +89,7 @@ fn frames_follow_each_other_with_a_gap() {
 /// A frame counts in full until its last bit has left, at 1,000 ns: one that comes at 999 finds it, one at 1,000 does not.
 #[test]
 fn the_frame_in_service_counts_in_full() {
-    let mut bench = Bench::new(PortLimits::NONE);
+    let mut bench = Bench::new(PLAIN);
     bench.push(0, Kind::Data);
     assert_eq!((bench.port.queued_bytes(999_999), bench.port.queued_bytes(1_000_000)), (1000, 0));
     bench.push(1000, Kind::Data);
@@ -84,7 +101,7 @@ fn the_frame_in_service_counts_in_full() {
 /// Room for 2,500 bytes: the third frame does not fit, an ACK still does, and once the first frame has left another one does.
 #[test]
 fn a_full_buffer_drops_and_counts() {
-    let mut bench = Bench::new(PortLimits { buffer_bytes: 2500, ..PortLimits::NONE });
+    let mut bench = Bench::new(PortConfig { buffer_bytes: Some(2500), ..PLAIN });
     for _ in 0..3 {
         bench.push(0, Kind::Data);
     }
@@ -99,7 +116,7 @@ fn a_full_buffer_drops_and_counts() {
 /// above the threshold. A frame that comes before the second has left (at 2,020 ns) makes it 3,000 after all. ACKs are never marked.
 #[test]
 fn marks_are_decided_when_a_frame_leaves() {
-    let marking = PortLimits { ecn_threshold_bytes: 2000, ..PortLimits::NONE };
+    let marking = PortConfig { ecn_threshold_bytes: Some(2000), ..PLAIN };
     let mut bench = Bench::new(marking);
     for _ in 0..3 {
         bench.push(0, Kind::Data);
@@ -123,7 +140,7 @@ fn marks_are_decided_when_a_frame_leaves() {
 /// 2,000 more for all 1,500.
 #[test]
 fn a_cut_run_counts_what_has_left() {
-    let mut bench = Bench::new(PortLimits::NONE);
+    let mut bench = Bench::new(PLAIN);
     for _ in 0..3 {
         bench.push(0, Kind::Data);
     }
@@ -137,12 +154,12 @@ fn a_cut_run_counts_what_has_left() {
 /// comes while the link is dead. After the repair the transmitter is free at once.
 #[test]
 fn a_dead_link_loses_what_has_not_left() {
-    for limits in [PortLimits::NONE, PortLimits { buffer_bytes: 1_000_000, ecn_threshold_bytes: 1_000_000 }] {
+    for limits in [PLAIN, PortConfig { buffer_bytes: Some(1_000_000), ecn_threshold_bytes: Some(1_000_000), ..PLAIN }] {
         let mut bench = Bench::new(limits);
         for kind in [Kind::Data, Kind::Data, Kind::Ack] {
             bench.push(0, kind);
         }
-        let space = &mut Space { consumed: &bench.consumed, arena: &mut bench.arena };
+        let space = &mut Space { consumed: &bench.consumed, arena: &mut bench.arena, pool: bench.pool.as_mut() };
         bench.port.close_window(1_500_000, &bench.link, space);
         bench.port.fail(1_500_000, &bench.link);
         assert_eq!(bench.port.queued_bytes(1_500_000), 0);
@@ -161,7 +178,7 @@ fn a_dead_link_loses_what_has_not_left() {
 /// Many more frames than the ring holds at first, the queue growing all the while: the largest queue is all of them.
 #[test]
 fn long_queues_are_counted_exactly() {
-    let mut bench = Bench::new(PortLimits::NONE);
+    let mut bench = Bench::new(PLAIN);
     for now in 0..500 {
         bench.push(now * 100, if now % 3 == 0 { Kind::Ack } else { Kind::Data });
     }
@@ -179,18 +196,14 @@ fn long_queues_are_counted_exactly() {
 }
 
 /// A bench whose port sends control first.
-fn prioritised(buffer_bytes: u64) -> Bench {
-    let mut bench = Bench::new(PortLimits::NONE);
-    let pace = BytePace::from_rate(8_000_000_000).unwrap();
-    let discipline = Discipline::new(DisciplineConfig::StrictPriority {}, &FRAME, buffer_bytes, pace, 1.0);
-    bench.port = bench.port.with(None, discipline);
-    bench
+fn prioritised(buffer_bytes: Option<u64>) -> Bench {
+    Bench::new(PortConfig { buffer_bytes, discipline: DisciplineConfig::StrictPriority {}, ..PLAIN })
 }
 
 /// Data at 0, 100 and 200 ns, an ACK at 300: the first data frame is not interrupted, and takes 1,000 + 20 ns; then the ACK goes, 100 + 20; then data.
 #[test]
 fn what_is_held_back_leaves_in_order_of_priority_without_preemption() {
-    let mut bench = prioritised(u64::MAX);
+    let mut bench = prioritised(None);
     for (at, kind) in [(0, Kind::Data), (100, Kind::Data), (200, Kind::Data), (300, Kind::Ack)] {
         bench.push(at, kind);
     }
@@ -206,7 +219,7 @@ fn what_is_held_back_leaves_in_order_of_priority_without_preemption() {
 /// The frame on the wire is in no buffer: of two that would wait in a buffer of one, the later is dropped.
 #[test]
 fn a_full_buffer_drops_what_is_worst() {
-    let mut bench = prioritised(1000);
+    let mut bench = prioritised(Some(1000));
     for at in [0, 100, 200] {
         bench.push(at, Kind::Data);
     }
@@ -219,11 +232,11 @@ fn a_full_buffer_drops_what_is_worst() {
 /// The link dies at 1,500 ns: the frame on the wire is lost with those that wait.
 #[test]
 fn what_is_held_back_is_lost_with_the_link() {
-    let mut bench = prioritised(u64::MAX);
+    let mut bench = prioritised(None);
     for at in [0, 100, 200] {
         bench.push(at, Kind::Data);
     }
-    let space = &mut Space { consumed: &bench.consumed, arena: &mut bench.arena };
+    let space = &mut Space { consumed: &bench.consumed, arena: &mut bench.arena, pool: bench.pool.as_mut() };
     bench.port.close_window(1_500_000, &bench.link, space);
     bench.port.fail(1_500_000, &bench.link);
     bench.push(1_600, Kind::Data);

@@ -10,7 +10,6 @@ use crate::units::Ps;
 /// [`Error::Value`] names the field.
 pub fn check(config: &Config) -> Result<(), Error> {
     check_parts(config)?;
-    check_discipline(config)?;
     let most_ps = Ps::MAX / 8;
     let counts = |name: &'static str, got: u32| (name, u64::from(got), 1, u64::from(u32::MAX));
     let times = |name: &'static str, got: Ps| (name, got, 1, most_ps);
@@ -183,12 +182,14 @@ fn check_parts(config: &Config) -> Result<(), Error> {
     let (transport, kind) = (config.transport, config.transport.kind());
     let discipline = config.port.discipline;
     let (fits, wanted) = match transport {
-        TransportConfig::Paced { .. }
-        | TransportConfig::ConstantWindow { .. }
+        TransportConfig::Paced { .. } => (matches!(discipline, DisciplineConfig::Fifo {}), "fifo"),
+        TransportConfig::ConstantWindow { .. }
         | TransportConfig::Dctcp { .. }
         | TransportConfig::Nscc { .. }
         | TransportConfig::Swift { .. }
-        | TransportConfig::Mswift { .. } => (matches!(discipline, DisciplineConfig::Fifo {}), "fifo"),
+        | TransportConfig::Mswift { .. } => {
+            (matches!(discipline, DisciplineConfig::Fifo {} | DisciplineConfig::ControlFirst { .. }), "fifo or control-first")
+        }
         TransportConfig::Dcsim { .. } => (matches!(discipline, DisciplineConfig::Dcsim { .. }), "dcsim"),
         TransportConfig::Pfabric { .. } => (matches!(discipline, DisciplineConfig::Pfabric {}), "pfabric"),
         TransportConfig::Phost { .. } | TransportConfig::Dcpim { .. } => {
@@ -220,31 +221,6 @@ fn check_parts(config: &Config) -> Result<(), Error> {
         if !fits {
             return Err(Error::value("balancer.kind", balancer.kind(), format!("{wanted}, beside transport {kind}")));
         }
-    }
-    if config.port.ecn_threshold_bytes.is_some() && !matches!(discipline, DisciplineConfig::Fifo {}) {
-        return Err(Error::value("port.ecn_threshold_bytes", "a number", "null, but in FIFO ports"));
-    }
-    Ok(())
-}
-
-fn check_discipline(config: &Config) -> Result<(), Error> {
-    let DisciplineConfig::Dcsim { queue_packets, bucket_packets, token_factor, data_buffer_bytes } = config.port.discipline
-    else {
-        return Ok(());
-    };
-    let data_frame = u64::from(config.frame.header_bytes) + u64::from(config.frame.payload_bytes);
-    let ranges = [
-        ("queue_packets", u64::from(queue_packets), 1, 1 << 20),
-        ("bucket_packets", u64::from(bucket_packets), 1, 1 << 20),
-        ("data_buffer_bytes", data_buffer_bytes.unwrap_or(u64::MAX), data_frame, u64::MAX),
-    ];
-    for (name, got, least, most) in ranges {
-        if got < least || got > most {
-            return Err(Error::value(format!("port.discipline.{name}"), got, format!("{least} to {most}")));
-        }
-    }
-    if !(0.0..=1e6).contains(&token_factor) {
-        return Err(Error::value("port.discipline.token_factor", token_factor, "0 to 1e6"));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::link::Arena;
 use crate::measure::TraceRow;
 use crate::port::Port;
-use crate::switch::Agenda;
+use crate::switch::{Agenda, Memory};
 use crate::transport::Signals;
 use crate::workload::{ReceiveFlow, SendFlow, Workload};
 use std::ops::Range;
@@ -41,6 +41,8 @@ pub(super) struct Worker<'a> {
     pub(super) shares: [Share<'a>; 4],
     pub(super) hosts: &'a mut [Host],
     pub(super) balancers: [&'a mut [SwitchBalancer]; 3],
+    /// As many as balancers, or none.
+    pub(super) memories: [&'a mut [Memory]; 3],
     pub(super) send: &'a mut [SendFlow],
     pub(super) receive: &'a mut [ReceiveFlow],
     pub(super) agenda: Agenda,
@@ -57,6 +59,7 @@ pub(super) fn deal<'a>(
     workload: &Workload,
     mut hosts: &'a mut [Host],
     mut balancers: &'a mut [SwitchBalancer],
+    mut memories: &'a mut [Memory],
     mut ports: &'a mut [Port],
     mut send: &'a mut [SendFlow],
     mut receive: &'a mut [ReceiveFlow],
@@ -68,6 +71,8 @@ pub(super) fn deal<'a>(
     };
     let mut shares: [Vec<Share<'a>>; 4] = Default::default();
     let mut schemes: [Vec<&'a mut [SwitchBalancer]>; 3] = Default::default();
+    let mut shared: [Vec<&'a mut [Memory]>; 3] = Default::default();
+    let has_memories = !memories.is_empty();
     for tier in 0..4 {
         for number in 0..threads {
             let nodes = range(tier, number);
@@ -76,11 +81,13 @@ pub(super) fn deal<'a>(
             shares[tier].push(Share { nodes: nodes.clone(), ports: take(&mut ports, count), first_port });
             if tier > 0 {
                 schemes[tier - 1].push(take(&mut balancers, nodes.len()));
+                shared[tier - 1].push(take(&mut memories, if has_memories { nodes.len() } else { 0 }));
             }
         }
     }
     let [mut own_hosts, mut edges, mut aggs, mut cores] = shares.map(Vec::into_iter);
     let [mut edge_schemes, mut agg_schemes, mut core_schemes] = schemes.map(Vec::into_iter);
+    let [mut edge_memories, mut agg_memories, mut core_memories] = shared.map(Vec::into_iter);
     let mut workers = Vec::with_capacity(threads);
     for number in 0..threads {
         let nodes = range(0, number);
@@ -93,6 +100,7 @@ pub(super) fn deal<'a>(
             shares: [a, b, c, d],
             hosts: take(&mut hosts, nodes.len()),
             balancers: [e, f, g],
+            memories: [edge_memories.next(), agg_memories.next(), core_memories.next()].map(Option::unwrap_or_default),
             send: take(&mut send, flows(&workload.send_base)),
             receive: take(&mut receive, flows(&workload.receive_base)),
             agenda: Agenda::default(),

@@ -4,6 +4,7 @@ use crate::fabric::Fabric;
 use crate::link::Link;
 use crate::measure::{Sample, WindowRow};
 use crate::order::TieSalt;
+use crate::port::Turn;
 use crate::transport::{HostRules, Signals};
 use crate::units::Ps;
 use crate::workload::Workload;
@@ -44,6 +45,8 @@ pub(super) struct Shared {
     pub(super) next_send_at: Vec<AtomicU64>,
     /// What a thread panicked with. The others must not wait for it at the barrier for ever.
     pub(super) fault: Mutex<Option<String>>,
+    /// For each port, what it has not heard yet of pauses; nothing where there are none.
+    pub(super) pauses: Vec<Mutex<Vec<Turn>>>,
 }
 
 /// A lock whose holder panicked still guards plain data.

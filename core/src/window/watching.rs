@@ -7,6 +7,7 @@ use crate::link::Incoming;
 use crate::measure::{Sample, TraceRow, WindowRow};
 use crate::packet::Slot;
 use crate::port::Port;
+use crate::switch::Ingress;
 use crate::units::{NEVER, Ps};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -102,6 +103,8 @@ impl Worker<'_> {
             }
             next = share.ports.iter().map(Port::next_start_at).fold(next, Ps::min);
         }
+        let ingresses = self.memories.iter().flat_map(|memories| memories.iter()).filter_map(|memory| memory.ingress.as_ref());
+        next = ingresses.map(Ingress::next_departure_at).fold(next, Ps::min);
         next
     }
 

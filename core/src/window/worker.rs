@@ -39,6 +39,7 @@ impl Worker<'_> {
                     self.change_links(context, &context.fabric.changes[number]);
                 }
                 Step::Look => {
+                    self.hear_all_pauses(context, from);
                     shared.next_arrival_at[self.number].store(self.next_arrival_at(context), Ordering::Release);
                     shared.next_send_at[self.number].store(self.next_send_at(), Ordering::Release);
                     self.note_sample(context, from);
@@ -97,7 +98,7 @@ impl Worker<'_> {
         }
         for node in self.shares[0].nodes.clone() {
             self.fetch_ahead(context, 0, node + 1);
-            let (completed, hops, sent) = self.live_host(context, routes, node, until);
+            let (completed, hops, sent) = self.live_host(context, routes, node, from, until);
             report.completed += completed;
             report.hops += hops;
             report.sent += sent;
@@ -145,9 +146,14 @@ impl Worker<'_> {
                 shared.consumed[port].store(incoming.position(), Ordering::Release);
             }
         }
+        if !shared.pauses.is_empty() {
+            self.hear_pauses(context, tier, inputs.clone(), from);
+        }
         let share = &mut self.shares[tier];
         let place = (node - share.nodes.start) as usize;
         let ports = share.ports_of(fabric, node);
+        let memory = self.memories[tier - 1].get_mut(place);
+        let (pool, ingress) = memory.map_or((None, None), |memory| (memory.pool.as_mut(), memory.ingress.as_mut()));
         let stranded = self.agenda.work_off(
             until,
             &mut SwitchSurroundings {
@@ -156,18 +162,22 @@ impl Worker<'_> {
                 salts: &context.salts[inputs.clone()],
                 scheme: &mut self.balancers[tier - 1][place],
                 ports,
-                space: &mut Space { consumed: &shared.consumed, arena: &mut self.arena },
+                space: &mut Space { consumed: &shared.consumed, arena: &mut self.arena, pool },
+                ingress,
             },
         );
-        let space = &mut Space { consumed: &shared.consumed, arena: &mut self.arena };
+        let space = &mut Space { consumed: &shared.consumed, arena: &mut self.arena, pool: None };
         for (port, link) in ports.iter_mut().zip(&shared.links[inputs]) {
             port.close_window(until, link, space);
+        }
+        if !shared.pauses.is_empty() {
+            self.spread_pauses(context, tier, node);
         }
         (self.agenda.len() as u64, stranded)
     }
 
     /// Flows completed, packets received, and frames sent.
-    fn live_host(&mut self, context: &Context<'_>, routes: &Routes, node: u32, until: Ps) -> (u64, u64, u64) {
+    fn live_host(&mut self, context: &Context<'_>, routes: &Routes, node: u32, from: Ps, until: Ps) -> (u64, u64, u64) {
         let (fabric, shared, workload) = (context.fabric, context.shared, context.workload);
         let index = node as usize;
         let first = self.shares[0].nodes.start as usize;
@@ -181,6 +191,9 @@ impl Worker<'_> {
         if context.trace {
             self.record(context, link, start, until);
         }
+        if !shared.pauses.is_empty() {
+            self.hear_pauses(context, 0, index..index + 1, from);
+        }
         let port = &mut self.shares[0].ports[index - first];
         let free_at = port.busy_until;
         let mut around = Surroundings {
@@ -193,7 +206,7 @@ impl Worker<'_> {
             send_base: workload.send_base[index],
             receive: &mut self.receive[flows(&workload.receive_base)],
             receive_base: workload.receive_base[index],
-            space: &mut Space { consumed: &shared.consumed, arena: &mut self.arena },
+            space: &mut Space { consumed: &shared.consumed, arena: &mut self.arena, pool: None },
             signals: &mut self.signals,
         };
         let completed = self.hosts[index - first].run_window(until, &mut incoming, &mut around);
@@ -211,7 +224,7 @@ impl Worker<'_> {
     fn catch_up(&mut self, context: &Context<'_>, routes: &Routes, now: Ps) {
         for share in &mut self.shares {
             let links = &context.shared.links[share.first_port..];
-            let space = &mut Space { consumed: &context.shared.consumed, arena: &mut self.arena };
+            let space = &mut Space { consumed: &context.shared.consumed, arena: &mut self.arena, pool: None };
             for (port, link) in share.ports.iter_mut().zip(links) {
                 port.close_window(now, link, space);
             }
@@ -236,6 +249,9 @@ impl Worker<'_> {
                     Some(own) => own.fail(change.at, &context.shared.links[port]),
                     None => {}
                 }
+            }
+            if !is_up {
+                self.lose_in_memory(context, port, change.at);
             }
         }
     }
