@@ -211,7 +211,8 @@ def measures(draw: st.DrawFn, run: Run, edge: str, has_window: bool) -> Measure:
     flags = {"queues": draw(st.booleans()), "trace": draw(st.booleans())}
     messages = [(), (0,)] if interval and has_window else [()]
     watched = {"watched_port": draw(st.sampled_from(ports)), "watched_messages": draw(st.sampled_from(messages))}
-    return Measure(**flags, **watched, interval=interval)
+    most_rows = draw(st.none() | st.integers(2, 1000)) if interval else None
+    return Measure(**flags, **watched, interval=interval, most_rows=most_rows)
 
 
 @st.composite

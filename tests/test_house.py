@@ -13,7 +13,7 @@ MAX_LINES = 250
 LAYERS = (
     ("error", "units", "id", "rng", "packet", "hash"),
     ("config",),
-    ("link", "fabric", "order"),
+    ("link", "fabric", "order", "congestion"),
     ("discipline", "port", "balancer", "spreader", "transport", "workload", "measure"),
     ("switch", "host"),
     ("audit", "window"),
@@ -133,6 +133,11 @@ def test_the_four_lists_of_balancers_agree() -> None:
     assert missing == {}
 
 
+# The transports with windows share one `Transport`; each is a controller of windows. The others serve several.
+NAME_OF = {"constant": "constant-window"}
+NO_CONTROLLER = {"rules", "median", "tests"}
+
+
 def transport_lists() -> dict[str, set[str]]:
     """The kinds of transport as each of the four places has them."""
     from fabricsim import scenario
@@ -144,9 +149,10 @@ def transport_lists() -> dict[str, set[str]]:
     kinds = {"-".join(re.findall("[A-Z][a-z]*", name)).lower() for name in variants}
     implements = re.compile(r"^impl Transport for \w+ \{", flags=re.MULTILINE)
     files = {path.stem for path in (CORE / "transport").glob("*.rs") if implements.search(path.read_text())}
+    files |= {NAME_OF.get(path.stem, path.stem) for path in (CORE / "congestion").glob("*.rs")} - NO_CONTROLLER
     page = (ROOT / "docs" / "explanation" / "transports.md").read_text()
     return {
-        "core/src/transport/": files,
+        "core/src/transport/, core/src/congestion/": files,
         "core/src/config/transport.rs": kinds,
         "python/fabricsim/scenario/transports/": set(scenario.TRANSPORTS),
         "docs/explanation/transports.md": set(re.findall(r"^## `([a-z-]+)`", page, flags=re.MULTILINE)),

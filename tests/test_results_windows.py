@@ -120,35 +120,45 @@ def test_pauses_are_told_by_port_and_in_all(answer: dict[str, Any]) -> None:
     assert results.summary["paused_us"] == 1.75
 
 
-WATCHING = ONE.replace(measure=Measure(interval="1us", watched_messages=[0, 1]))
+WATCHING = ONE.replace(measure=Measure(interval="1us", watched_messages=[0]))
 
 
 def watched(answer: dict[str, Any]) -> None:
-    """Message 0 in the first two intervals and to the middle of the third, message 1 from the second on."""
+    """The message in two intervals, and to the middle of the third; the rows in any order."""
     answer["windows"] = {
-        "end_ps": np.array([1_000_000, 2_000_000, 2_000_000, 2_500_000, 2_500_000], np.uint64),
-        "message": np.array([0, 0, 1, 0, 1], np.uint32),
-        "window_bytes": np.array([41_580, 41_580, 83_160, 20_790, 83_160], np.uint64),
-        "in_flight_bytes": np.array([8_316, 4_158, 0, 0, 4_158], np.uint64),
-        "acked_packets_count": np.array([0, 10, 3, 12, 3], np.uint64),
+        "end_ps": np.array([2_000_000, 1_000_000, 2_500_000, 3_500_000], np.uint64),
+        "message": np.zeros(4, np.uint32),
+        "window_bytes": np.array([41_580, 83_160, 20_790, 20_790], np.uint64),
+        "in_flight_bytes": np.array([8_316, 4_158, 0, 4_158], np.uint64),
+        "acked_packets_count": np.array([13, 3, 15, 15], np.uint64),
     }
     answer["series"] = {name: np.arange(1, 4, dtype=np.uint64) * 10**6 for name in fake_core.SERIES}
 
 
 def test_windows_have_rates_and_come_back(answer: dict[str, Any], tmp_path: Path) -> None:
-    """10 packets of 4158 B in 1 us are 332.64 Gbps, 3 are 99.792; 2 in half a us are 133.056."""
+    """From its start at 1 ns, 3 packets of 4158 B in 999 ns; 10 in 1 us are 332.64 Gbps; 2 in half a us are 133.056."""
     watched(answer)
     results = one_packet(WATCHING)
     windows = results.windows
     assert windows is not None
-    assert windows["message"].to_list() == [0, 0, 0, 1, 1]
-    assert windows["end_us"].to_list() == [1, 2, 2.5, 2, 2.5]
-    assert windows["rate_gbps"].to_list() == pytest.approx([0, 332.64, 133.056, 99.792, 0])
-    assert windows["window_bytes"].to_list() == [41_580, 41_580, 20_790, 83_160, 83_160]
+    assert windows["message"].to_list() == [0, 0, 0, 0]
+    assert windows["end_us"].to_list() == [1, 2, 2.5, 3.5]
+    assert windows["rate_gbps"].to_list() == pytest.approx([99.792 / 0.999, 332.64, 133.056, 0])
+    assert windows["window_bytes"].to_list() == [83_160, 41_580, 20_790, 20_790]
     back = Results.read(results.write(tmp_path / "run"))
     assert back.windows is not None
     assert back.windows.equals(windows)
     assert one_packet().windows is None
+
+
+def test_a_watched_message_that_has_not_begun_has_no_rate(answer: dict[str, Any]) -> None:
+    watched(answer)
+    answer["windows"] = {name: column[:2] for name, column in answer["windows"].items()}
+    answer["windows"]["acked_packets_count"][:] = 0
+    answer["flows"]["started_at_ps"][:] = 2_000_000
+    windows = simulate(WATCHING, Messages.from_arrays(src=[0], dst=[1], bytes=4096), check=False).windows
+    assert windows is not None
+    assert windows["rate_gbps"].to_list() == [0, 0]
 
 
 def test_series_have_windows_where_hosts_have_them(answer: dict[str, Any]) -> None:

@@ -124,7 +124,7 @@ def test_what_is_given_is_what_the_rest_follows_from() -> None:
     assert lowered(paper("nscc", "transport.target=6us"))["quick_adapt_above_ps"] == 24_000_000
     assert lowered(paper("nscc", "transport.fair=1B"))["fair_bytes"] == 1
     assert lowered(paper("swift", "transport.base_target=3us"))["flow_scaling_ps"] == 15_000_000
-    assert lowered(paper("swift"))["flow_scaling_ps"] == 7_500_000
+    assert lowered(paper("swift"))["flow_scaling_ps"] == 5 * lowered(paper("swift"))["base_target_ps"] == 2_500_000
     assert lowered(paper("swift", "transport.flow_scaling=0us"))["flow_scaling_ps"] == 0
 
 

@@ -6,6 +6,7 @@ pub mod dctcp;
 mod median;
 pub mod mswift;
 pub mod nscc;
+pub mod rules;
 pub mod swift;
 
 use crate::units::Ps;

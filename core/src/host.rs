@@ -1,7 +1,10 @@
 //! A host: one of the transports, brought through a window.
 
 use crate::config::{Config, TransportConfig};
-use crate::congestion::{Constant, dctcp};
+use crate::congestion::mswift::MSwift;
+use crate::congestion::nscc::Nscc;
+use crate::congestion::swift::Swift;
+use crate::congestion::{Constant, rules};
 use crate::fabric::Fabric;
 use crate::link::Incoming;
 use crate::port::Port;
@@ -33,7 +36,15 @@ pub enum Host {
     ConstantWindow(Box<Windowed<SelectiveRepeat<Constant>>>),
     /// As TCP does, by marks.
     Dctcp(Box<Windowed<NewReno>>),
+    /// By marks and delay.
+    Nscc(Box<Windowed<SelectiveRepeat<Nscc>>>),
+    /// By delay.
+    Swift(Box<Windowed<SelectiveRepeat<Swift>>>),
+    /// By the median of delays.
+    Mswift(Box<Windowed<SelectiveRepeat<MSwift>>>),
 }
+
+const KIND: &str = "rules are those of the kind that was matched";
 
 macro_rules! each {
     ($host:expr, $transport:ident => $body:expr) => {
@@ -45,29 +56,47 @@ macro_rules! each {
             Host::Dcpim($transport) => $body,
             Host::ConstantWindow($transport) => $body,
             Host::Dctcp($transport) => $body,
+            Host::Nscc($transport) => $body,
+            Host::Swift($transport) => $body,
+            Host::Mswift($transport) => $body,
         }
     };
 }
 
 impl Host {
     /// Host number `host`, with its start jitter drawn.
-    pub fn new(config: &Config, fabric: &Fabric, workload: &mut Workload, host: u32, port: &Port, rules: &HostRules) -> Self {
+    pub fn new(config: &Config, fabric: &Fabric, workload: &mut Workload, host: u32, port: &Port, shared: &HostRules) -> Self {
+        macro_rules! windowed {
+            ($own:expr) => {
+                Box::new(Windowed::new(config, $own, fabric, workload, host, port, shared))
+            };
+        }
         match config.transport {
-            TransportConfig::Paced { .. } => Self::Paced(Paced::new(config, fabric, workload, host, port, rules)),
-            TransportConfig::Dcsim { .. } => Self::Dcsim(Box::new(Dcsim::new(config, fabric, workload, host, port, rules))),
-            TransportConfig::Pfabric { .. } => Self::Pfabric(Box::new(Pfabric::new(config, workload, host, port, rules))),
-            TransportConfig::Phost { .. } => Self::Phost(Box::new(Phost::new(config, workload, host, port, rules))),
-            TransportConfig::Dcpim { .. } => Self::Dcpim(Box::new(Dcpim::new(config, workload, host, port, rules))),
-            TransportConfig::ConstantWindow { rto_ps, .. } => {
-                let own = SelectiveRepeatRules { rto: rto_ps, controller: () };
-                Self::ConstantWindow(Box::new(Windowed::new(config, own, fabric, workload, host, port, rules)))
-            }
-            TransportConfig::Dctcp { rto_ps, duplicate_acks, counts_paths, gain, initial_alpha, reduces_unmarked, .. } => {
-                let window = dctcp::Rules { gain, initial_alpha, reduces_unmarked };
+            TransportConfig::Paced { .. } => Self::Paced(Paced::new(config, fabric, workload, host, port, shared)),
+            TransportConfig::Dcsim { .. } => Self::Dcsim(Box::new(Dcsim::new(config, fabric, workload, host, port, shared))),
+            TransportConfig::Pfabric { .. } => Self::Pfabric(Box::new(Pfabric::new(config, workload, host, port, shared))),
+            TransportConfig::Phost { .. } => Self::Phost(Box::new(Phost::new(config, workload, host, port, shared))),
+            TransportConfig::Dcpim { .. } => Self::Dcpim(Box::new(Dcpim::new(config, workload, host, port, shared))),
+            TransportConfig::Dctcp { rto_ps, duplicate_acks, counts_paths, .. } => {
+                let window = rules::dctcp(config.transport).expect(KIND);
                 let own = NewRenoRules { least_rto: rto_ps, duplicate_acks, counts_paths, window };
-                Self::Dctcp(Box::new(Windowed::new(config, own, fabric, workload, host, port, rules)))
+                Self::Dctcp(windowed!(own))
             }
-            _ => todo!(),
+            TransportConfig::ConstantWindow { rto_ps: rto, .. } => {
+                Self::ConstantWindow(windowed!(SelectiveRepeatRules { rto, controller: () }))
+            }
+            TransportConfig::Nscc { rto_ps: rto, .. } => {
+                let controller = rules::nscc(config.transport).expect(KIND);
+                Self::Nscc(windowed!(SelectiveRepeatRules { rto, controller }))
+            }
+            TransportConfig::Swift { rto_ps: rto, .. } => {
+                let controller = rules::swift(config.transport).expect(KIND);
+                Self::Swift(windowed!(SelectiveRepeatRules { rto, controller }))
+            }
+            TransportConfig::Mswift { rto_ps: rto, .. } => {
+                let controller = rules::mswift(config.transport).expect(KIND);
+                Self::Mswift(windowed!(SelectiveRepeatRules { rto, controller }))
+            }
         }
     }
 

@@ -49,6 +49,8 @@ pub enum Kind {
     Probe = 0b0_1101,
     /// Carries payload, and asks for an ACK at once.
     DataAsking = 0b0_1000,
+    /// The same, and has been sent before.
+    DataAgain = 0b0_1100,
     /// Header of a data packet whose payload a full port has cut off.
     Trimmed = 0b1_0001,
     /// A data packet has arrived without its payload.
@@ -57,7 +59,7 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Data,
         Self::DirectData,
         Self::Ack,
@@ -72,6 +74,7 @@ impl Kind {
         Self::Accept,
         Self::Probe,
         Self::DataAsking,
+        Self::DataAgain,
         Self::Trimmed,
         Self::Nack,
     ];
@@ -79,7 +82,7 @@ impl Kind {
     /// The door's number for it.
     pub fn number(self) -> u8 {
         match self {
-            Self::Data | Self::DirectData | Self::DataAsking => 0,
+            Self::Data | Self::DirectData | Self::DataAsking | Self::DataAgain => 0,
             Self::Ack => 1,
             Self::Sim => 2,
             Self::SimAck => 3,
@@ -183,7 +186,7 @@ impl Packet {
     #[inline(always)]
     pub fn kind(self) -> Kind {
         let bits = (self.head >> KIND_SHIFT) as u8 & KIND_MASK;
-        // Sixteen comparisons at the most, which the compiler makes a table of.
+        // Seventeen comparisons at the most, which the compiler makes a table of.
         Kind::ALL.into_iter().find(|&kind| kind as u8 == bits).unwrap_or(Kind::Data)
     }
 
@@ -237,7 +240,7 @@ mod tests {
         for kind in Kind::ALL {
             let packet = Packet::new(kind, 1, 2, 3, u16::MAX, 5);
             assert_eq!(packet.kind(), kind);
-            assert_eq!(packet.is_control(), !matches!(kind, Kind::Data | Kind::DirectData | Kind::DataAsking));
+            assert_eq!(packet.is_control(), !matches!(kind, Kind::Data | Kind::DirectData | Kind::DataAsking | Kind::DataAgain));
         }
         let travels_back = |kind| Packet::new(kind, 1, 2, 3, 4, 5).travels_back();
         assert!(

@@ -10,7 +10,7 @@ use crate::spreader;
 use crate::transport;
 use crate::units::{BytePace, Ps};
 use crate::window::Engine;
-use crate::workload::{Messages, Workload};
+use crate::workload::{MOST_LOGGED, Messages, Workload};
 
 /// Runs one scenario. `watch` is called at window boundaries, at most about ten times a second; when it returns false the run stops.
 ///
@@ -29,6 +29,10 @@ pub fn run(config: &Config, messages: &Messages, watch: &mut (dyn FnMut(Progress
     };
     let mut workload = Workload::new(messages, &fabric, &config.frame, config.transport.acks(), split)?;
     if config.transport.window().is_some() {
+        if let Some(flow) = workload.send.iter().position(|flow| flow.packets > MOST_LOGGED) {
+            let what = format!("{} packets in message {}", workload.send[flow].packets, workload.row[flow]);
+            return Err(Error::value("messages.bytes", what, format!("at most {MOST_LOGGED} packets under a congestion window")));
+        }
         workload.log_arrivals();
     }
     Engine::new(config, fabric, workload)?.run(watch)

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::fabric::Fabric;
 use crate::units::{NEVER, Ps};
 use arrivals::Arrivals;
+pub use arrivals::MOST_LOGGED;
 pub use messages::Messages;
 use messages::frames;
 use std::ops::Range;

@@ -163,7 +163,7 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
     }
     trace = tables.trace_table(output["trace"]) if scenario.measure.trace else None
     series = tables.series_table(scenario, output["series"]) if scenario.measure.interval else None
-    windows = tables.windows_table(scenario, output["windows"]) if scenario.measure.watched_messages else None
+    windows = tables.windows_table(scenario, output["windows"], flows) if scenario.measure.watched_messages else None
     return Results(scenario, flows, ports, totals, summary, duration, provenance, trace, series, windows)
 
 

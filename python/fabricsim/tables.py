@@ -189,20 +189,22 @@ def series_table(scenario: Scenario, core: CoreSeries) -> pl.DataFrame:
     )
 
 
-def windows_table(scenario: Scenario, core: CoreWindows) -> pl.DataFrame:
+def windows_table(scenario: Scenario, core: CoreWindows, flows: pl.DataFrame) -> pl.DataFrame:
     """One row a message of `measure.watched_messages` and interval, while the message is not complete.
 
     `window_bytes` and `in_flight_bytes` are of the moment `end_ps`, `acked_packets_count` until then. `rate_gbps` is
-    what was acknowledged since the row before, in whole data frames, over the time between; the first row begins at the
-    start of its interval.
+    what was acknowledged since the row before, or since the message's start, in whole data frames, over the time
+    between. `flows`: of `flows_table`.
     """
     import polars as pl
 
-    interval_ps = int(scenario.measure.interval or 0)
     rows = pl.DataFrame(dict(core)).with_columns(pl.col("end_ps", "acked_packets_count").cast(pl.Int64))
+    rows = rows.with_columns(pl.col("message").cast(pl.UInt32)).join(
+        flows.select("message", "start_ps"), on="message", how="left"
+    )
     rows = rows.sort("message", "end_ps")
-    since = pl.col("end_ps").shift(1).over("message").fill_null((pl.col("end_ps") - 1) // interval_ps * interval_ps)
-    packets = pl.col("acked_packets_count") - pl.col("acked_packets_count").shift(1, fill_value=0).over("message")
+    since = pl.col("end_ps").shift(1).over("message").fill_null(pl.col("start_ps"))
+    packets = pl.col("acked_packets_count") - pl.col("acked_packets_count").shift(1).over("message").fill_null(0)
     rate_gbps = packets * (scenario.frame.data_bytes * 8e3) / (pl.col("end_ps") - since)
     return rows.select(
         "message",
@@ -210,7 +212,7 @@ def windows_table(scenario: Scenario, core: CoreWindows) -> pl.DataFrame:
         "window_bytes",
         "in_flight_bytes",
         "acked_packets_count",
-        rate_gbps.alias("rate_gbps"),
+        pl.when(packets > 0).then(rate_gbps).otherwise(0.0).alias("rate_gbps"),
         "end_ps",
     )
 

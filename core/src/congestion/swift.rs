@@ -143,7 +143,8 @@ impl Law {
             return false;
         }
         let factor = (1.0 - rules.decrease_gain * (signal - target) / signal).max(1.0 - rules.most_decrease);
-        may_decrease && self.decrease(factor, feedback.now)
+        // What came without a sample of its own is no news of the delay.
+        feedback.rtt.is_some() && may_decrease && self.decrease(factor, feedback.now)
     }
 
     /// A packet was cut to its header.

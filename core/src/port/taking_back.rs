@@ -6,7 +6,12 @@ use crate::packet::Slot;
 use crate::units::Ps;
 
 impl Port {
-    /// The run was cut at `end`: takes out of the tally what has not left by then.
+    /// Whether a frame counts as soon as it arrives, when its departure is known: at the end of a run some may still wait, copies of what has arrived.
+    pub fn decides_on_arrival(&self) -> bool {
+        self.held.is_none()
+    }
+
+    /// The run ends at `end`: takes out of the tally what has not left by then.
     pub fn cut(&mut self, end: Ps) {
         self.take_back(end);
     }

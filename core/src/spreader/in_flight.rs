@@ -23,6 +23,8 @@ struct Packet {
     is_acked: bool,
     /// Another ACK has said that it arrived.
     is_passed: bool,
+    /// It has been sent more than once, so that an ACK may be for either path.
+    is_ambiguous: bool,
     sent_at: Ps,
 }
 
@@ -34,9 +36,9 @@ impl InFlight {
     /// A packet leaves: the flow's next, or one again that has not been acknowledged.
     #[inline(always)]
     pub(super) fn send(&mut self, psn: u32, path: u16, now: Ps) {
-        let packet = Packet { path, is_acked: false, is_passed: false, sent_at: now };
+        let packet = Packet { path, is_acked: false, is_passed: false, is_ambiguous: false, sent_at: now };
         match self.packets.get_mut((psn - self.first) as usize) {
-            Some(again) => *again = packet,
+            Some(again) => *again = Packet { is_ambiguous: true, ..packet },
             None => self.packets.push_back(packet),
         }
     }
@@ -46,16 +48,16 @@ impl InFlight {
         self.packets.get(psn.checked_sub(self.first)? as usize).map(|packet| packet.path)
     }
 
-    /// A packet's own ACK has come: the path that it took. One that had been given up is welcome too.
+    /// A packet's own ACK has come: the path that it took, if that is known. One that had been given up is welcome too.
     #[inline(always)]
     pub(super) fn acked(&mut self, psn: u32) -> Option<u16> {
         let packet = self.packets.get_mut(psn.checked_sub(self.first)? as usize)?;
         if std::mem::replace(&mut packet.is_acked, true) {
             return None;
         }
-        let path = packet.path;
+        let (path, is_ambiguous) = (packet.path, packet.is_ambiguous);
         self.forget();
-        Some(path)
+        (!is_ambiguous).then_some(path)
     }
 
     /// A packet is known to have arrived, but not how: its own ACK may still come.
@@ -82,7 +84,7 @@ impl InFlight {
         self.oldest = self.oldest.max(self.first);
         loop {
             let psn = self.oldest;
-            let Packet { path, is_acked, is_passed, sent_at } = *self.packets.get((psn - self.first) as usize)?;
+            let Packet { path, is_acked, is_passed, sent_at, .. } = *self.packets.get((psn - self.first) as usize)?;
             let expires_at = sent_at.saturating_add(rto);
             let is_open = !is_acked && !is_passed;
             if is_open && expires_at > now {

@@ -91,7 +91,91 @@ fn check_window(config: &Config, times: &dyn Fn(&'static str, Ps) -> Range) -> R
             WindowSize::Bdp(_) => {}
         }
     }
+    check_controller(config.transport, &mut ranges)?;
     Ok(ranges)
+}
+
+fn check_controller(transport: TransportConfig, ranges: &mut Vec<Range>) -> Result<(), Error> {
+    let mut fractions: Vec<(&str, f64, f64, f64)> = vec![];
+    match transport {
+        TransportConfig::Dctcp { gain, initial_alpha, duplicate_acks, .. } => {
+            ranges.push(("duplicate_acks", duplicate_acks.into(), 1, u32::MAX.into()));
+            fractions.extend([("gain", gain, 0.0, 1.0), ("initial_alpha", initial_alpha, 0.0, 1.0)]);
+        }
+        TransportConfig::Nscc {
+            target_ps,
+            network_rtt_ps,
+            adjust_ps,
+            quick_adapt_shift,
+            min_window_bytes,
+            median_samples,
+            proportional_bytes_per_us,
+            fair_bytes,
+            eta_bytes,
+            fast_scale,
+            decrease_gain,
+            least_factor,
+            delay_gain,
+            ..
+        } => {
+            let longest = Ps::MAX / 8;
+            ranges.extend([
+                ("target_ps", target_ps, 1, longest),
+                ("network_rtt_ps", network_rtt_ps, 1, longest),
+                ("adjust_ps", adjust_ps, 1, longest),
+                ("quick_adapt_shift", quick_adapt_shift.into(), 0, 63),
+                ("min_window_bytes", min_window_bytes, 1, 1 << 50),
+                ("median_samples", median_samples.into(), 0, 1 << 16),
+            ]);
+            fractions.extend([
+                ("proportional_bytes_per_us", proportional_bytes_per_us, 0.0, 1e12),
+                ("fair_bytes", fair_bytes, 0.0, 1e12),
+                ("eta_bytes", eta_bytes, 0.0, 1e12),
+                ("fast_scale", fast_scale, 0.0, 1e6),
+                ("decrease_gain", decrease_gain, 0.0, 1.0),
+                ("least_factor", least_factor, 0.0, 1.0),
+                ("delay_gain", delay_gain, 0.0, 1.0),
+            ]);
+        }
+        TransportConfig::Swift {
+            increase_packets,
+            decrease_gain,
+            most_decrease,
+            flow_scaling_from_packets,
+            flow_scaling_to_packets,
+            min_window_packets,
+            reset_after_timeouts,
+            ..
+        }
+        | TransportConfig::Mswift {
+            increase_packets,
+            decrease_gain,
+            most_decrease,
+            flow_scaling_from_packets,
+            flow_scaling_to_packets,
+            min_window_packets,
+            reset_after_timeouts,
+            ..
+        } => {
+            if let TransportConfig::Mswift { median_samples, .. } = transport {
+                ranges.push(("median_samples", median_samples.into(), 1, 1 << 16));
+            }
+            ranges.push(("reset_after_timeouts", reset_after_timeouts.into(), 1, u32::MAX.into()));
+            fractions.extend([
+                ("increase_packets", increase_packets, 0.0, 1e6),
+                ("decrease_gain", decrease_gain, 0.0, 1.0),
+                ("most_decrease", most_decrease, 0.0, 1.0),
+                ("flow_scaling_from_packets", flow_scaling_from_packets, 1e-6, 1e9),
+                ("flow_scaling_to_packets", flow_scaling_to_packets, flow_scaling_from_packets * (1.0 + 1e-9), 1e9),
+                ("min_window_packets", min_window_packets, 1e-6, 1e6),
+            ]);
+        }
+        _ => {}
+    }
+    let wrong = fractions.into_iter().find(|&(_, got, least, most)| !(least..=most).contains(&got));
+    wrong.map_or(Ok(()), |(name, got, least, most)| {
+        Err(Error::value(format!("transport.{name}"), got, format!("{least} to {most}")))
+    })
 }
 
 fn check_parts(config: &Config) -> Result<(), Error> {

@@ -20,7 +20,7 @@ use crate::packet::{Kind, Packet, Slot};
 use crate::port::Port;
 use crate::rng::{Purpose, Stream};
 use crate::spreader::{Outgoing, Spreader};
-use crate::units::Ps;
+use crate::units::{NEVER, Ps};
 use crate::workload::{Event, SendFlow, Workload};
 use answers::Answers;
 pub use new_reno::{NewReno, Rules as NewRenoRules};
@@ -145,10 +145,11 @@ impl<S: Sender> Windowed<S> {
         }
     }
 
-    fn set_timer(&mut self, own: usize) {
+    fn set_timer(&mut self, own: usize, now: Ps) {
         let flow = &mut self.flows[own];
         let at = flow.sender.wakes_at(&self.rules, &mut flow.out);
-        self.timers.set(own, at);
+        // An RTO that shrinks may be over already.
+        self.timers.set(own, at.max(now));
     }
 
     #[cold]
@@ -185,11 +186,14 @@ impl<S: Sender> Windowed<S> {
             let (fabric, routes, address) = (around.fabric, around.routes, send.address);
             let (path, bytes) = self.spreader.data(Outgoing { now, fabric, routes, flow: own, psn, address, bytes });
             let is_first = flow.out.send(psn, bytes, now);
-            flow.sender.sent(psn, now);
+            flow.sender.sent(psn, now, &flow.out);
             self.noted.note_sent(own, is_first, now);
             let has_more = flow.may_send(send, now, full_frame).is_some();
-            let asks = self.coalesces && (!has_more || !is_first);
-            let kind = if asks { Kind::DataAsking } else { Kind::Data };
+            let kind = match is_first {
+                true if self.coalesces && !has_more => Kind::DataAsking,
+                true => Kind::Data,
+                false => Kind::DataAgain,
+            };
             let packet = Packet::new(kind, send.receive_slot, psn, address, path, bytes);
             flow.is_live = has_more;
             if !has_more || self.live.len() > 1 {
@@ -198,7 +202,7 @@ impl<S: Sender> Windowed<S> {
                     self.live.push_back(number);
                 }
             }
-            self.set_timer(own);
+            self.set_timer(own, now);
             self.sent_data_last = true;
             around.port.transmit(now, packet, around.space);
             return true;
@@ -220,7 +224,8 @@ impl<S: Sender> Windowed<S> {
         let flow = &mut around.receive[own];
         let is_new = self.noted.note_arrival(own, packet.psn(), packet.bytes(), at, flow);
         if is_new {
-            around.workload.arrivals.note(packet.flow(), flow.received - 1, packet.psn());
+            let is_again = packet.kind() == Kind::DataAgain;
+            around.workload.arrivals.note(packet.flow(), flow.received - 1, packet.psn(), is_again);
         }
         self.answers.acknowledge(own, flow, packet, is_new, at);
         let (send_slot, is_complete) = (flow.send_slot, is_new && flow.received == flow.packets);
@@ -257,9 +262,9 @@ impl<S: Sender> Windowed<S> {
         let arrivals = &around.workload.arrivals;
         let mut report = Report { now: at, newly_bytes: 0, is_marked: packet.is_marked(), rtt: None, is_old: false };
         for place in flow.read..count {
-            let psn = arrivals.psn(send.receive_slot, place);
+            let (psn, is_again) = arrivals.entry(send.receive_slot, place);
             let base = flow.out.base();
-            let Some(acked) = flow.out.acked(psn, at) else { continue };
+            let Some(acked) = flow.out.acked(psn, is_again, at) else { continue };
             report.newly_bytes += u64::from(acked.bytes);
             if flow.out.base() != base {
                 flow.moved_at = place + 1;
@@ -271,7 +276,8 @@ impl<S: Sender> Windowed<S> {
             }
         }
         if echoes {
-            self.spreader.acked(own, arrivals.psn(send.receive_slot, count - 1), packet.is_marked(), at);
+            let (psn, _) = arrivals.entry(send.receive_slot, count - 1);
+            self.spreader.acked(own, psn, packet.is_marked(), at);
         }
         report.is_old = count < flow.moved_at;
         flow.read = flow.read.max(count);
@@ -285,7 +291,7 @@ impl<S: Sender> Windowed<S> {
             return true;
         }
         self.enliven(own, at, around);
-        self.set_timer(own);
+        self.set_timer(own, at);
         false
     }
 }
@@ -300,8 +306,8 @@ impl<S: Sender> Flow<S> {
 impl<S: Sender> Transport for Windowed<S> {
     #[inline(always)]
     fn next_at(&self, port: &Port) -> Ps {
-        let data_at = if self.live.is_empty() { self.starts.next_at() } else { self.live_since };
-        data_at.min(self.answers.next_at()).max(port.busy_until).min(self.timers.next_at())
+        let data_at = if self.live.is_empty() { NEVER } else { self.live_since };
+        data_at.min(self.answers.next_at()).max(port.busy_until).min(self.timers.next_at()).min(self.starts.next_at())
     }
 
     #[inline(always)]

@@ -23,9 +23,11 @@ impl Worker<'_> {
             let routes = &context.fabric.routes[routes];
             match step {
                 Step::Stop | Step::Cut => {
-                    if step == Step::Cut {
-                        self.shares.iter_mut().flat_map(|share| share.ports.iter_mut()).for_each(|port| port.cut(from));
+                    if std::mem::take(&mut jumped) && context.catches_up {
+                        self.catch_up(context, routes, from);
                     }
+                    let ports = self.shares.iter_mut().flat_map(|share| share.ports.iter_mut());
+                    ports.filter(|port| step == Step::Cut || port.decides_on_arrival()).for_each(|port| port.cut(from));
                     // The last interval is shorter than the others.
                     self.note_sample(context, from);
                     return (self.trace, self.arena.bytes() as u64);

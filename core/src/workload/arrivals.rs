@@ -6,11 +6,17 @@
 use super::Workload;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+/// Bit of an entry: the packet had been sent before.
+const AGAIN: u32 = 1 << 31;
+
+/// Most packets of a flow that is logged.
+pub const MOST_LOGGED: u32 = AGAIN - 1;
+
 /// The logs of all flows, by receive slot; empty where no ACK refers to them.
 #[derive(Debug, Default)]
 pub struct Arrivals {
     base: Vec<usize>,
-    psns: Vec<AtomicU32>,
+    entries: Vec<AtomicU32>,
 }
 
 impl Arrivals {
@@ -23,19 +29,21 @@ impl Arrivals {
             end += flow.packets as usize;
             base.push(end);
         }
-        Self { base, psns: (0..end).map(|_| AtomicU32::new(0)).collect() }
+        Self { base, entries: (0..end).map(|_| AtomicU32::new(0)).collect() }
     }
 
-    /// A packet is the `place`th new one of its flow, from 0.
+    /// A packet is the `place`th new one of its flow, from 0; `is_again`: it had been sent before.
     #[inline(always)]
-    pub fn note(&self, receive_slot: u32, place: u32, psn: u32) {
+    pub fn note(&self, receive_slot: u32, place: u32, psn: u32, is_again: bool) {
+        let entry = psn | if is_again { AGAIN } else { 0 };
         // Relaxed: the barrier between windows orders it before any look at it.
-        self.psns[self.base[receive_slot as usize] + place as usize].store(psn, Ordering::Relaxed);
+        self.entries[self.base[receive_slot as usize] + place as usize].store(entry, Ordering::Relaxed);
     }
 
-    /// Which packet was the `place`th.
+    /// Which packet was the `place`th, and whether it had been sent before.
     #[inline(always)]
-    pub fn psn(&self, receive_slot: u32, place: u32) -> u32 {
-        self.psns[self.base[receive_slot as usize] + place as usize].load(Ordering::Relaxed)
+    pub fn entry(&self, receive_slot: u32, place: u32) -> (u32, bool) {
+        let entry = self.entries[self.base[receive_slot as usize] + place as usize].load(Ordering::Relaxed);
+        (entry & !AGAIN, entry & AGAIN != 0)
     }
 }

@@ -155,8 +155,10 @@ def _check_measure(scenario: Scenario) -> None:
     if measure.watched_messages and not scenario.transport.has_window:
         words = f"none where transport.kind is {scenario.transport.kind}, which has no windows"
         raise refusal(list(measure.watched_messages), words, "measure.watched_messages")
-    if measure.interval is not None and int(measure.interval) * MOST_INTERVALS < scenario.time_limit_ps:
+    if measure.interval is None or measure.most_rows is not None:
+        return
+    if int(measure.interval) * MOST_INTERVALS < scenario.time_limit_ps:
         rows = -(-scenario.time_limit_ps // int(measure.interval))
         words = f"at most {MOST_INTERVALS:,} intervals until run.time_limit, not {rows:,}: set a longer "
-        words += "interval or an earlier limit"
+        words += "interval, an earlier limit, or most_rows"
         raise refusal(str(measure.interval), words, "measure.interval")

@@ -72,7 +72,9 @@ def _measure(scenario: Scenario) -> dict[str, Any]:
         "queues": measure.queues,
         "trace": measure.trace,
         "interval_ps": None if measure.interval is None else int(measure.interval),
+        "most_rows": measure.most_rows,
         "watched_port": None if watched is None else list(directed_link(scenario.fabric, watched, "watched_port")),
+        "watched_messages": list(measure.watched_messages),
     }
 
 

@@ -22,7 +22,13 @@ class Measure(Part):
     interval: Annotated[Duration, Between(Duration("1ns"), Duration("1000s"))] | None = Field(
         default=None,
         description="Length of the intervals of a series of what is sent, delivered, queued and dropped; none: no "
-        "series. At most 1,000,000 of them until `run.time_limit`.",
+        "series. At most 1,000,000 of them until `run.time_limit`, unless `most_rows` is set.",
+    )
+    most_rows: Annotated[int, Whole(2, 10_000_000)] | None = Field(
+        default=None,
+        description="With `interval`: most rows of the series. When there are so many, each two become one, and "
+        "intervals are twice as long from there on: sums add up, moments are the later ones. none: as many as there "
+        "are intervals.",
     )
     watched_port: str | None = Field(
         default=None,
@@ -40,6 +46,8 @@ class Measure(Part):
     def _check(self) -> Self:
         if self.watched_port is not None and self.interval is None:
             raise refusal(self.watched_port, "no port without an `interval`", "watched_port")
+        if self.most_rows is not None and self.interval is None:
+            raise refusal(self.most_rows, "none without an `interval`", "most_rows")
         if self.watched_messages and self.interval is None:
             raise refusal(list(self.watched_messages), "none without an `interval`", "watched_messages")
         if len(self.watched_messages) > MOST_WATCHED:

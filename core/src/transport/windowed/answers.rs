@@ -52,7 +52,7 @@ impl Answers {
     #[inline(always)]
     pub(super) fn acknowledge(&mut self, own: usize, flow: &ReceiveFlow, packet: Packet, is_new: bool, at: Ps) {
         self.owed[own] += u64::from(packet.bytes());
-        let is_asked = packet.kind() == Kind::DataAsking || packet.is_marked();
+        let is_asked = packet.kind() != Kind::Data || packet.is_marked();
         let is_end = flow.received == 1 || flow.received == flow.packets;
         if is_new && self.owed[own] < self.every_bytes && !is_asked && !is_end {
             return;

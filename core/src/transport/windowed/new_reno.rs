@@ -49,7 +49,7 @@ pub struct NewReno {
 
 impl NewReno {
     /// RFC 6298, section 2.
-    fn sample(&mut self, rules: &Rules, rtt: Ps) {
+    fn sample(&mut self, rtt: Ps) {
         let (mean, deviation) = match self.smoothed {
             None => (rtt, rtt / 2),
             Some((mean, deviation)) => (mean - mean / 8 + rtt / 8, deviation - deviation / 4 + mean.abs_diff(rtt) / 4),
@@ -97,7 +97,7 @@ impl Sender for NewReno {
         (fits && self.next < flow.packets).then_some(self.next)
     }
 
-    fn sent(&mut self, psn: u32, now: Ps) {
+    fn sent(&mut self, psn: u32, now: Ps, _out: &Outstanding) {
         if self.acked == self.next {
             self.since = now;
         }
@@ -109,7 +109,7 @@ impl Sender for NewReno {
     fn acked(&mut self, rules: &Rules, report: &Report, out: &mut Outstanding) {
         self.window.count(&rules.window, report.is_marked);
         if let Some(rtt) = report.rtt {
-            self.sample(rules, rtt);
+            self.sample(rtt);
         }
         if report.is_old {
             return;
@@ -120,6 +120,7 @@ impl Sender for NewReno {
             let newly = self.bytes(base - self.acked);
             self.acked = base;
             self.next = self.next.max(base);
+            self.hole = self.hole.filter(|&hole| hole >= base);
             self.duplicates = 0;
             self.since = report.now;
             // Timestamps, which htsim's ACKs echo, would give a sample here even of what was sent again.

@@ -23,7 +23,7 @@ struct Packet {
 pub struct Acked {
     /// Size of its frame.
     pub bytes: u32,
-    /// Its round trip, if it was sent once.
+    /// Its round trip, if it is known which of its copies has arrived.
     pub rtt: Option<Ps>,
 }
 
@@ -82,9 +82,9 @@ impl Outstanding {
         false
     }
 
-    /// A packet has arrived; nothing if that was known.
+    /// A packet has arrived, or, `is_again`, a copy of it; nothing if that was known.
     #[inline(always)]
-    pub fn acked(&mut self, psn: u32, now: Ps) -> Option<Acked> {
+    pub fn acked(&mut self, psn: u32, is_again: bool, now: Ps) -> Option<Acked> {
         let packet = self.packets.get_mut(psn.checked_sub(self.base)? as usize)?;
         if packet.state == State::Acked {
             return None;
@@ -93,7 +93,8 @@ impl Outstanding {
             self.in_flight -= u64::from(packet.bytes);
         }
         packet.state = State::Acked;
-        let acked = Acked { bytes: packet.bytes, rtt: (packet.sends == 1).then(|| now - packet.sent_at) };
+        let acked =
+            Acked { bytes: packet.bytes, rtt: (packet.sends == if is_again { 2 } else { 1 }).then(|| now - packet.sent_at) };
         while self.packets.front().is_some_and(|packet| packet.state == State::Acked) {
             self.packets.pop_front();
             self.base += 1;
@@ -162,14 +163,26 @@ mod tests {
         assert_eq!(out.lose(0), None, "once");
         assert_eq!((out.oldest(), out.in_flight()), (Some((10, 1)), 300));
         assert!(!out.send(0, 100, 50));
-        assert_eq!(out.acked(1, 60), Some(Acked { bytes: 100, rtt: Some(50) }));
-        assert_eq!(out.acked(1, 61), None, "once");
+        assert_eq!(out.acked(1, false, 60), Some(Acked { bytes: 100, rtt: Some(50) }));
+        assert_eq!(out.acked(1, false, 61), None, "once");
         assert_eq!(out.oldest(), Some((20, 2)));
-        out.acked(2, 62);
-        out.acked(3, 63);
+        out.acked(2, false, 62);
+        out.acked(3, false, 63);
         assert_eq!((out.oldest(), out.base()), (Some((50, 0)), 0));
-        assert_eq!(out.acked(0, 70), Some(Acked { bytes: 100, rtt: None }), "sent twice: no sample");
+        assert_eq!(out.acked(0, false, 70), Some(Acked { bytes: 100, rtt: None }), "which of the two?");
         assert_eq!((out.oldest(), out.base(), out.in_flight()), (None, 4, 0));
+    }
+
+    /// The receiver says which of two copies it was; of three it cannot.
+    #[test]
+    fn a_sample_of_what_was_sent_again() {
+        for (sends, is_again, rtt) in [(2, true, Some(5)), (2, false, None), (3, true, None), (1, false, Some(25))] {
+            let mut out = Outstanding::default();
+            (0..sends).for_each(|copy| {
+                out.send(0, 7, copy * 20);
+            });
+            assert_eq!(out.acked(0, is_again, 25 + 20 * sends.saturating_sub(2)).unwrap().rtt, rtt, "{sends} {is_again}");
+        }
     }
 
     /// What was given up and arrives after all was not in flight any more.
@@ -178,7 +191,7 @@ mod tests {
         let mut out = Outstanding::default();
         out.send(0, 7, 0);
         out.lose(0);
-        assert_eq!(out.acked(0, 5), Some(Acked { bytes: 7, rtt: Some(5) }));
+        assert_eq!(out.acked(0, false, 5), Some(Acked { bytes: 7, rtt: Some(5) }));
         assert_eq!(out.in_flight(), 0);
     }
 }

@@ -66,11 +66,9 @@ impl<C: Controller> Sender for SelectiveRepeat<C> {
     }
 
     #[inline(always)]
-    fn sent(&mut self, psn: u32, now: Ps) {
+    fn sent(&mut self, _psn: u32, now: Ps, out: &Outstanding) {
         self.sent_at = now;
-        if self.lost.front() == Some(&psn) {
-            self.lost.pop_front();
-        }
+        self.forget(out);
     }
 
     #[inline(always)]

@@ -31,8 +31,8 @@ pub trait Sender {
     /// The packet that may leave now.
     fn next(&self, flow: &SendFlow, out: &Outstanding, now: Ps, full_frame: u32) -> Option<u32>;
 
-    /// That packet has left.
-    fn sent(&mut self, psn: u32, now: Ps);
+    /// That packet has left, and `out` knows.
+    fn sent(&mut self, psn: u32, now: Ps, out: &Outstanding);
 
     /// An ACK has come. `out` has been brought up to date.
     fn acked(&mut self, rules: &Self::Rules, report: &Report, out: &mut Outstanding);
