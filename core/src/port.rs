@@ -274,7 +274,7 @@ impl Port {
     pub fn close_window(&mut self, window_end: Ps, link: &Link, space: &mut Space<'_>) {
         if self.has_limits {
             if self.held.is_some() {
-                self.start_before(window_end, window_end - 1);
+                self.start_before(window_end);
                 self.hand_over(window_end, space);
             } else {
                 self.advance_and_mark(window_end - 1);

@@ -117,7 +117,7 @@ impl Port {
     }
 
     #[cold]
-    fn start_marking_before(&mut self, now: Ps, left_by: Ps) {
+    fn start_marking_before(&mut self, now: Ps) {
         loop {
             let start = self.next_start_at();
             if start >= now {
@@ -125,7 +125,7 @@ impl Port {
             }
             self.start_marking(start);
         }
-        self.mark_served(left_by);
+        self.mark_served(now);
     }
 
     /// Decides whether the frame on the wire is marked once it has left by `now`. It is the last one in the outbox, or in the ring after that, since the next
@@ -155,11 +155,11 @@ impl Port {
         self.tally.drops[packet.class()] += 1;
     }
 
-    /// Starts all that starts before `now`, and marks what has left by `left_by`.
+    /// Starts all that starts before `now`, and decides the mark of what has left by then.
     #[inline(always)]
-    pub(super) fn start_before(&mut self, now: Ps, left_by: Ps) {
+    pub(super) fn start_before(&mut self, now: Ps) {
         if self.held.as_ref().is_some_and(|held| held.discipline.control_first().is_some()) {
-            self.start_marking_before(now, left_by);
+            self.start_marking_before(now);
         }
         loop {
             let start = self.next_start_at();
@@ -193,7 +193,7 @@ impl Port {
 
     /// The link goes down at `now`: what waits is lost.
     pub(super) fn lose_what_waits(&mut self, now: Ps) {
-        self.start_before(now, now);
+        self.start_before(now);
         let Some(held) = &mut self.held else { return };
         let (tally, observes) = (&mut self.tally, self.observes);
         held.discipline.clear(&mut |Slot { at: added_at, packet }| {

@@ -38,7 +38,7 @@ impl Port {
     /// time, so that the queue seen at a departure is the queue there was.
     pub(super) fn advance_and_mark(&mut self, now: Ps) {
         if self.held.is_some() {
-            return self.start_before(now, now);
+            return self.start_before(now);
         }
         let horizon = now + self.latency;
         while self.cursor != self.ring.end() {

@@ -10,6 +10,7 @@ struct Case {
     balancer: &'static str,
     threads: u32,
     interval: &'static str,
+    lost_ppm: u32,
 }
 
 const WINDOW: &str = r#"{"kind": "constant-window", "max_window": {"bdp": 1.0}, "initial_window": {"bdp": 1.0}, "base_rtt_ps": null,
@@ -20,14 +21,14 @@ const SHARED: &str = r#""shared_buffer": {"bytes": 400000, "alpha": 0.5}, "pfc":
 
 /// Six leaves of four hosts under three spines at 100 Gb/s, links of 500 ns, hosts as fast or slower. Each host sends to the host eight further on and to host 0, so that host 0 is crowded.
 fn outcome(case: Case) -> Output {
-    let Case { host_gbps, port, transport, events, balancer, threads, interval } = case;
+    let Case { host_gbps, port, transport, events, balancer, threads, interval, lost_ppm } = case;
     let link = |gbps: u32| format!(r#"{{"rate_bps": {gbps}000000000, "latency_ps": 500000}}"#);
     let (host_link, link) = (link(host_gbps), link(100));
     let text = format!(
         r#"{{"seed": 3, "threads": {threads}, "time_limit_ps": 100000000000,
             "fabric": {{"kind": "leaf-spine", "leaves": 6, "hosts_per_leaf": 4, "spines": 3, "host_link": {host_link},
                 "leaf_spine_link": {link}, "links_down": [], "links_degraded": [], "link_events": [{events}],
-                "reconvergence_delay_ps": 0, "losses": []}},
+                "reconvergence_delay_ps": 0, "losses": [{{"packet": "data", "ppm": {lost_ppm}}}]}},
             "frame": {{"payload_bytes": 4096, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20, "last_frame": "short"}},
             "port": {{"buffer_bytes": null, "ecn_threshold_bytes": 20000, "ecn_full_bytes": 60000, "ecn_at": "dequeue", {port}}},
             "balancer": {balancer}, "deployments": [], "transport": {transport},
@@ -64,7 +65,8 @@ fn pauses_do_not_depend_on_threads_nor_on_windows() {
     for discipline in [fifo, control_first] {
         let port: &'static str = format!("{PFC}, {discipline}").leak();
         for (balancer, events) in [(r#"{"kind": "rsq"}"#, ""), (r#"{"kind": "jsq", "acks": "as-data"}"#, down)] {
-            let case = Case { host_gbps: 100, port, transport: WINDOW, events, balancer, threads: 1, interval: "null" };
+            let case =
+                Case { host_gbps: 100, port, transport: WINDOW, events, balancer, threads: 1, interval: "null", lost_ppm: 0 };
             let output = outcome(case);
             assert_eq!(output.status, Status::Done);
             let paused = output.tallies.iter().filter(|tally| tally.paused > 0).count();
@@ -78,13 +80,16 @@ fn pauses_do_not_depend_on_threads_nor_on_windows() {
     }
 }
 
-/// Hosts at 1 Gb/s: a frame takes 33 us and most windows are idle, so that time jumps. It must not jump over the end of a pause, nor over a frame that leaves and so ends one.
+/// Hosts at 1 Gb/s: a frame takes 33 us and most windows are idle, so that time jumps. It must not jump over the end of a pause, nor over a frame that leaves and so ends one,
+/// be it one that is lost on the way and wakes nobody.
 #[test]
 fn time_does_not_jump_over_the_end_of_a_pause() {
-    for discipline in [r#"{"kind": "fifo"}"#, r#"{"kind": "control-first", "trimming": "off"}"#] {
-        let port: &'static str = format!(r#"{PFC}, "discipline": {discipline}"#).leak();
+    let port = r#", "discipline": {"kind": "fifo"}"#;
+    for (lost_ppm, discipline) in [(0, "fifo"), (50_000, "fifo"), (0, r#"control-first", "trimming": "off"#)] {
+        let port: &'static str = format!("{PFC}{}", port.replace("fifo", discipline)).leak();
         let balancer = r#"{"kind": "rsq"}"#;
-        let case = Case { host_gbps: 1, port, transport: WINDOW, events: "", balancer, threads: 1, interval: "null" };
+        let (transport, events, interval) = (WINDOW, "", "null");
+        let case = Case { host_gbps: 1, port, transport, events, balancer, threads: 1, interval, lost_ppm };
         let output = outcome(case);
         assert_eq!(output.status, Status::Done);
         assert!(output.windows_count * 4 < output.end_at / output.window, "{} windows", output.windows_count);
@@ -105,7 +110,7 @@ fn shared_buffers_do_not_depend_on_threads_nor_on_windows() {
     let port: &'static str = format!(r#"{SHARED}, "discipline": {{"kind": "fifo"}}"#).leak();
     for (transport, events) in [(PACED, ""), (WINDOW, down)] {
         let balancer = r#"{"kind": "ofan", "port_order": "xor", "idle_reset_ps": null}"#;
-        let case = Case { host_gbps: 100, port, transport, events, balancer, threads: 1, interval: "null" };
+        let case = Case { host_gbps: 100, port, transport, events, balancer, threads: 1, interval: "null", lost_ppm: 0 };
         let output = outcome(case);
         let largest = output.tallies.iter().map(|tally| tally.max_queue_bytes).max().unwrap();
         assert!(largest > 100_000 && largest <= 404_158 / 3, "{largest}");
