@@ -94,8 +94,8 @@ def _check_port(scenario: Scenario) -> None:
     largest = max(scenario.frame.data_bytes, scenario.frame.ack)
     if isinstance(port.buffer, Bytes) and port.buffer < largest:
         raise refusal(str(port.buffer), f'at least the largest frame, {largest}B, or "infinite"', "port.buffer")
-    if port.shared_buffer is not None and port.shared_buffer.alpha * port.shared_buffer.size < largest:
-        words = f"alpha times it at least the largest frame, {largest}B"
+    if port.shared_buffer is not None and min(1, port.shared_buffer.alpha) * port.shared_buffer.size < largest:
+        words = f"it, and alpha times it, at least the largest frame, {largest}B"
         raise refusal(str(port.shared_buffer.size), words, "port.shared_buffer.size")
     if not isinstance(transport, Dcsim) or scenario.buffer_bytes is None:
         return
