@@ -10,7 +10,7 @@ from fabricsim.scenario.links import directed_link
 from fabricsim.scenario.part import refusal
 from fabricsim.scenario.pfc import check_headroom
 from fabricsim.scenario.transports import TRANSPORTS, Dcsim
-from fabricsim.scenario.transports.window import WindowPart, window_bytes
+from fabricsim.scenario.transports.window import LARGEST_WINDOW, WindowPart, window_bytes
 from fabricsim.scenario.units import Bytes
 
 if TYPE_CHECKING:
@@ -140,6 +140,8 @@ def _check_windows(scenario: Scenario) -> None:
     here = derived(scenario)
     largest, first = (window_bytes(one, here) for one in (transport.largest_window, transport.first_window))
     for field, given in transport.windows.items():
+        if window_bytes(given, here) > LARGEST_WINDOW and not isinstance(given, float):
+            raise refusal(str(given), f"at most {LARGEST_WINDOW}", f"transport.{field}")
         if window_bytes(given, here) < here.data_bytes:
             words = f"at least a data frame, {here.data_bytes}B ({given} is {window_bytes(given, here)}B)"
             raise refusal(str(given), words, f"transport.{field}")
