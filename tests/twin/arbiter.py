@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from twin.events import ARRIVE, LEAVE, START
 from twin.ports import Port
-from twin.streams import CLOCK, LOSS, Stream, mix
+from twin.streams import CLOCK, Stream, mix
 from twin.workload import DATA, DATA_ACK, SIM, SIM_ACK, Packet
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 LANES = ("sim", "sim_ack", "data_ack", "data", "direct")
 LANE_OF = {SIM: "sim", SIM_ACK: "sim_ack", DATA_ACK: "data_ack", DATA: "data"}
-LOSS_NAMES = {"data": DATA, "sim": SIM, "sim-ack": SIM_ACK, "data-ack": DATA_ACK}
 
 
 def rounded(value: float) -> int:
@@ -66,15 +65,11 @@ class Arbiter(Port):
         self.data_buffer: float = math.inf
         if discipline["data_buffer_bytes"] is not None:
             self.data_buffer = discipline["data_buffer_bytes"]
-        self.gap = link.time_ps(frame["gap_bytes"])
         rate = clock_rate(run.config, link.source.number) if link.source.tier == 0 else 1.0
         data, small = link.time_ps(run.full_frame) + self.gap, link.time_ps(frame["ack_bytes"]) + self.gap
         self.bucket = TokenBucket(
             discipline["bucket_packets"], rounded((data + discipline["token_factor"] * small) / rate)
         )
-        losses = run.config["fabric"]["losses"]
-        self.loss_ppm = {LOSS_NAMES[loss["packet"]]: loss["ppm"] for loss in losses if loss["packet"] in LOSS_NAMES}
-        self.loss_stream = Stream(run.seed, LOSS, link.number)
         self.busy_until = 0
         self.added_at: dict[Packet, int] = {}
         self.served: tuple[Packet, int, bool] | None = None

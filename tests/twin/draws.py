@@ -121,6 +121,7 @@ def draw_config(draw: random.Random) -> dict[str, Any]:
         "port": {
             "buffer_bytes": draw.choice((None, None, None, full, 3 * full, 5 * full + 17)),
             "ecn_threshold_bytes": draw.choice((None, 0, full, 2 * full + 1)),
+            "ecn_at": "dequeue",
             "discipline": {"kind": "fifo"},
         },
         "balancer": balancer,

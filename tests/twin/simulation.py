@@ -20,6 +20,8 @@ from twin.ports import Port
 from twin.schemes import Decision, Scheme
 from twin.streams import TIE, Stream
 from twin.tree import Link, Node, Tree
+from twin.window_host import COUNTS as WINDOW_COUNTS
+from twin.window_host import DCTCP_COUNTS, WindowHost
 from twin.workload import NEVER, Flow, Outcome, Packet, Trigger, read_flows
 
 
@@ -31,6 +33,8 @@ class Run:
         self.serial = count()
         self.tree = Tree(config["fabric"])
         self.acks = config["transport"].get("acks", "per-packet") == "per-packet"
+        self.finds_timeouts = self.acks and config["transport"]["kind"] == "paced"
+        """Whether hosts that send nothing again leave it to schemes to find out what is overdue."""
         self.full_frame = config["frame"]["header_bytes"] + config["frame"]["payload_bytes"]
         self.signal_ps = min(link.latency_ps for link in self.tree.links)
         self.tie_salts = {link: Stream(self.seed, TIE, link.number).next() for link in self.tree.links}
@@ -204,8 +208,11 @@ LANE_COLUMNS = [
     *(f"max_waiting_{lane}_packets" for lane in ("sim", "sim_ack", "data_ack", "data")),
 ]
 PORTS: dict[str, type[Port]] = {"fifo": Port, "dcsim": Arbiter}
-HOSTS: dict[str, type[Host] | type[DcsimHost]] = {"paced": Host, "dcsim": DcsimHost}
-COUNTS: dict[str, tuple[str, ...]] = {"paced": (), "dcsim": DCSIM_COUNTS}
+WINDOWED = ("constant-window", "nscc", "swift", "mswift")
+HOSTS: dict[str, type[Host] | type[DcsimHost] | type[WindowHost]] = {"paced": Host, "dcsim": DcsimHost}
+HOSTS |= dict.fromkeys((*WINDOWED, "dctcp"), WindowHost)
+COUNTS: dict[str, tuple[str, ...]] = {"paced": (), "dcsim": DCSIM_COUNTS, "dctcp": DCTCP_COUNTS}
+COUNTS |= dict.fromkeys(WINDOWED, WINDOW_COUNTS)
 
 
 def run(config: dict[str, Any], messages: dict[str, Any], until: float = math.inf) -> Outcome:

@@ -112,6 +112,19 @@ class Tree:
             for link in self.both_directions(degraded["link"]):
                 link.rate_bps = degraded["rate_bps"]
 
+    def shortest_paths(self, src: Node, dst: Node) -> list[list[Link]]:
+        """All, whether their links work or not: up to where there is a way down, then down."""
+        unfinished, finished = [[src.up[0]]], []
+        while unfinished:
+            path = unfinished.pop()
+            node = path[-1].target
+            down = node.way_down(dst)
+            if node is dst:
+                finished.append(path)
+            else:
+                unfinished += [[*path, link] for link in ([down] if down else node.up)]
+        return finished
+
     def node(self, name: str) -> Node:
         tier, index = name.replace("leaf", "edge").replace("spine", "core").split("-")
         return self.tiers[TIERS.index(tier)][int(index)]

@@ -307,7 +307,9 @@ impl<S: Sender> Transport for Windowed<S> {
     #[inline(always)]
     fn next_at(&self, port: &Port) -> Ps {
         let data_at = if self.live.is_empty() { NEVER } else { self.live_since };
-        data_at.min(self.answers.next_at()).max(port.busy_until).min(self.timers.next_at()).min(self.starts.next_at())
+        let data_at = port.data_opens_at(data_at.max(port.busy_until));
+        let answer_at = port.control_opens_at(self.answers.next_at().max(port.busy_until));
+        data_at.min(answer_at).min(self.timers.next_at()).min(self.starts.next_at())
     }
 
     #[inline(always)]
@@ -321,8 +323,9 @@ impl<S: Sender> Transport for Windowed<S> {
         if around.port.busy_until > now {
             return;
         }
-        let has_answer = self.answers.next_at() <= now;
-        if has_answer && self.sent_data_last || !self.send_data(now, around) && has_answer {
+        let has_answer = self.answers.next_at() <= now && around.port.control_opens_at(now) <= now;
+        let may_send = around.port.data_opens_at(now) <= now;
+        if has_answer && self.sent_data_last || !(may_send && self.send_data(now, around)) && has_answer {
             self.send_answer(now, around);
         }
     }
