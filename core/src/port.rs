@@ -137,9 +137,10 @@ impl Port {
         bytes / PIECE * self.pace.time(PIECE as u32) + self.pace.time((bytes % PIECE) as u32)
     }
 
-    /// Bytes accepted so far, whether sent or not.
-    pub fn accepted_bytes(&self) -> u64 {
-        self.tally.bytes[0] + self.tally.bytes[1]
+    /// Bytes sent by the moment at which so many are queued. What holds packets back counts them as they start, the others as they arrive.
+    pub fn sent_bytes(&self, queued: u64) -> u64 {
+        let counted = self.tally.bytes[0] + self.tally.bytes[1];
+        counted - self.held.as_ref().map_or(queued, |held| (queued - held.discipline.waiting_bytes()).min(counted))
     }
 
     /// Bytes that wait or are being sent at `now`.

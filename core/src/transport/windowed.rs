@@ -80,11 +80,11 @@ impl<S: Sender> Windowed<S> {
         let own = workload.sent_by(host as usize);
         let receives = workload.received_by(host as usize).len();
         let flow = |flow: &SendFlow| {
-            let (ports, paths) = fabric.shortest_path(host, flow.address);
-            let frame = host_rules.full_frame;
+            let (frame, answer) = (host_rules.full_frame, host_rules.ack_frame);
+            let (ports, paths) = fabric.idle_path(host, flow.address, [frame, answer]);
             let base_rtt = window.base_rtt.unwrap_or_else(|| {
                 // The way back has the same links.
-                fabric.idle_time(&ports, frame) + fabric.idle_time(&ports, host_rules.ack_frame)
+                fabric.idle_time(&ports, frame) + fabric.idle_time(&ports, answer)
             });
             let bytes = |size| match size {
                 WindowSize::Bdp(bdps) => (bdps * fabric.rate_bps[ports[0]] as f64 / 8e12 * base_rtt as f64).round() as u64,

@@ -36,6 +36,7 @@ impl<S: Sender> Windowed<S> {
         if flow.read < around.send[own].packets {
             flow.sender.nacked(&self.rules, packet.psn(), at, &mut flow.out);
             self.enliven(own, at, around);
+            self.set_timer(own, at);
         }
     }
 
