@@ -169,6 +169,8 @@ fn write_ports<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyD
     ports.set_item("marked_count", collect(py, tallies().map(|tally| tally.marks)))?;
     ports.set_item("lost_data_count", collect(py, tallies().map(|tally| tally.lost[0])))?;
     ports.set_item("lost_control_count", collect(py, tallies().map(|tally| tally.lost[1])))?;
+    ports.set_item("trimmed_count", collect(py, tallies().map(|tally| tally.trims)))?;
+    ports.set_item("paused_ps", collect(py, tallies().map(|tally| tally.paused)))?;
     for (place, name) in LANES.into_iter().enumerate().filter(|_| !output.lanes.is_empty()) {
         let lane = || output.lanes.iter().map(|lanes| lanes[place]);
         // Data has these columns in all ports.
