@@ -1,4 +1,3 @@
-# ruff: noqa: ARG002 - a controller may leave unused what it is told
 """What every congestion controller is told, the one that does not listen, and medians."""
 
 from __future__ import annotations

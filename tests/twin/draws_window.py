@@ -8,7 +8,7 @@ from typing import Any
 from twin.catalogue import SCHEMES
 from twin.draws import COLUMNS, draw_balancer, draw_deployments, tell_apart
 from twin.draws_dcsim import draw_pairs, draw_size
-from twin.draws_fabric import draw_fabric
+from twin.draws_fabric import PORTS, draw_fabric
 from twin.tree import Tree
 
 MOST_PACKETS = 150
@@ -49,15 +49,24 @@ def draw_config(draw: random.Random, kinds: tuple[str, ...] = KINDS) -> dict[str
 
 def draw_port(draw: random.Random, full: int) -> dict[str, Any]:
     one_of = draw.choice
-    return {
-        "buffer_bytes": one_of((None, None, full, 2 * full, 5 * full + 17, 12 * full)),
-        "ecn_threshold_bytes": one_of((None, 0, full, 2 * full + 1, 4 * full)),
-        "ecn_full_bytes": None,
-        "ecn_at": "dequeue",
-        "shared_buffer": None,
-        "pfc": None,
-        "discipline": {"kind": "fifo"},
-    }
+    threshold = one_of((None, 0, full, 2 * full + 1, 4 * full))
+    full_threshold = None if threshold is None else one_of((None, None, threshold, threshold + 3 * full))
+    port: dict[str, Any] = {**PORTS, "buffer_bytes": one_of((None, None, full, 2 * full, 5 * full + 17, 12 * full))}
+    port |= {"ecn_threshold_bytes": threshold, "ecn_full_bytes": full_threshold}
+    port |= {"ecn_at": one_of(("dequeue", "dequeue", "enqueue")), "discipline": {"kind": "fifo"}}
+    extra = one_of(("none", "none", "control-first", "control-first", "shared", "pfc", "pfc, control-first"))
+    if "control-first" in extra:
+        trimming = "off" if "pfc" in extra else one_of(("off", "arriving", "random", "random"))
+        port["discipline"] = {"kind": "control-first", "trimming": trimming}
+    if extra == "shared":
+        size = one_of((3, 10, 40)) * full + 17
+        port |= {"buffer_bytes": None, "shared_buffer": {"bytes": size, "alpha": one_of((0.5, 1.0, 1.0, 8.0))}}
+    if "pfc" in extra:
+        xoff = one_of((2, 4, 10)) * full
+        headroom = one_of((1, 50)) * full
+        port["pfc"] = {"xoff_bytes": xoff, "xon_bytes": one_of((xoff, xoff - full, 0)), "headroom_bytes": headroom}
+        port["buffer_bytes"] = None
+    return port
 
 
 def draw_transport(draw: random.Random, fabric: dict[str, Any], frame: dict[str, Any], kind: str) -> dict[str, Any]:

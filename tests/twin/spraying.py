@@ -29,7 +29,8 @@ class UnderWay:
         self.packets[psn] = (now, path)
 
     def acked(self, psn: int | None) -> None:
-        self.packets.pop(psn, None)
+        if psn in self.packets:
+            del self.packets[psn]
 
     def timed_out(self, now: int) -> list[tuple[int, Any, float]]:
         """(psn, path, moment) of what has timed out since one looked last; it is given up."""

@@ -1,5 +1,5 @@
 # ruff: noqa: ARG002 - a controller may leave unused what it is told
-"""Swift (Kumar et al., SIGCOMM 2020, algorithm 1), and MSwift, which goes by the median of samples (arXiv 2509.07907)."""
+"""Swift (Kumar et al., SIGCOMM 2020, algorithm 1), and MSwift, which takes the median of samples (arXiv 2509.07907)."""
 
 from __future__ import annotations
 

@@ -45,10 +45,14 @@ class Link:
         self.source, self.target = source, target
         self.rate_bps, self.latency_ps = kind["rate_bps"], kind["latency_ps"]
         self.works = self.is_routed = True
+        self.times_ps: dict[tuple[int, int], int] = {}
 
     def time_ps(self, size: int) -> int:
         """Time to send `size` bytes, to the nearest picosecond, from the rate as an exact fraction."""
-        return int(Fraction(8 * 10**12 * size, self.rate_bps) + Fraction(1, 2))
+        what = (size, self.rate_bps)
+        if what not in self.times_ps:
+            self.times_ps[what] = int(Fraction(8 * 10**12 * size, self.rate_bps) + Fraction(1, 2))
+        return self.times_ps[what]
 
 
 class Tree:

@@ -33,6 +33,7 @@ class WindowHost:
         self.first_turn = Stream(run.seed, FIRST_FLOW, node.number).below(max(len(flows), 1))
         self.answers: deque[Packet] = deque()
         self.sent_data_last = False
+        self.pauses_hold_answers = run.config["port"]["discipline"]["kind"] == "fifo"
         self.ack_every: int = run.config["transport"]["ack_every_bytes"]
         self.arrived: dict[Flow, list[int]] = defaultdict(list)
         self.largest: dict[Flow, int] = defaultdict(int)
@@ -65,9 +66,10 @@ class WindowHost:
         """Data and ACKs take turns when both wait."""
         if not self.port.is_free:
             return
-        if self.answers and self.sent_data_last:
-            self.send_answer()
-        elif not self.send_data() and self.answers:
+        may_answer = bool(self.answers) and not (self.port.is_paused and self.pauses_hold_answers)
+        is_answers_turn = may_answer and self.sent_data_last
+        has_sent = not is_answers_turn and not self.port.is_paused and self.send_data()
+        if may_answer and not has_sent:
             self.send_answer()
 
     def send_data(self) -> bool:

@@ -18,8 +18,8 @@ class Sender:
     def __init__(self, run: Run, flow: Flow, may_send: Callable[[], None]) -> None:
         self.run, self.flow, self.may_send = run, flow, may_send
         self.rto: int = run.config["transport"]["rto_ps"]
-        self.full_frame = run.full_frame
-        self.base_rtt = run.config["transport"]["base_rtt_ps"] or idle_rtt(run, flow)
+        self.full_frame: int = run.full_frame
+        self.base_rtt: int = run.config["transport"]["base_rtt_ps"] or idle_rtt(run, flow)
         self.max_window = self.bytes_of(run.config["transport"]["max_window"])
         self.first_window = min(self.bytes_of(run.config["transport"]["initial_window"]), self.max_window)
         self.known: set[int] = set()
