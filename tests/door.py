@@ -60,11 +60,26 @@ def configure(
         "time_limit_ps": limit_ps,
         "fabric": fabric,
         "frame": {"payload_bytes": 4096, "header_bytes": 62, "ack_bytes": 64, "gap_bytes": 20, "last_frame": "full"},
-        "port": {"buffer_bytes": None, "ecn_threshold_bytes": None, "discipline": {"kind": "fifo"}},
+        "port": {
+            "buffer_bytes": None,
+            "ecn_threshold_bytes": None,
+            "ecn_full_bytes": None,
+            "ecn_at": "dequeue",
+            "shared_buffer": None,
+            "pfc": None,
+            "discipline": {"kind": "fifo"},
+        },
         "balancer": balancer_from_text(balancer).lowered(),
         "deployments": [],
         "transport": {"kind": "paced", "load": 1.0, "acks": "per-packet", "start_jitter": "uniform"},
-        "measure": {"queues": True, "trace": False, "interval_ps": None, "watched_port": None},
+        "measure": {
+            "queues": True,
+            "trace": False,
+            "interval_ps": None,
+            "most_rows": None,
+            "watched_port": None,
+            "watched_messages": [],
+        },
     }
     for part, changes in parts.items():
         config[part] |= changes

@@ -89,6 +89,9 @@ def _fitted(drawn: dict[str, Any]) -> dict[str, Any]:
     windows = [drawn.get(name, "auto") for name in ("initial_window_packets", "max_window_packets")]
     if "auto" not in windows:
         drawn["initial_window_packets"], drawn["max_window_packets"] = sorted(windows)
+    ends = [drawn.get(f"flow_scaling_{end}_packets", 0) for end in ("from", "to")]
+    if ends[1] and not ends[0] * 1.1 < ends[1]:
+        drawn |= {"flow_scaling_from_packets": 1.0, "flow_scaling_to_packets": max(2.0, ends[1])}
     if type(drawn.get("initial_window")) is not type(drawn.get("max_window")):
         drawn |= {"initial_window": "auto"} if "initial_window" in drawn else {}
     elif "initial_window" in drawn:

@@ -22,7 +22,7 @@ from doctored_core import (
 from fabricsim.cli import main
 from fabricsim.conformance import Finding, check
 from fabricsim.conformance.suite import TRANSPORT_SUITE, find
-from fabricsim.scenario.transports import TRANSPORTS, Dcsim, Pfabric
+from fabricsim.scenario.transports import TRANSPORTS, Dcsim, Nscc, Pfabric, TransportPart
 from fabricsim.scenario.transports.short_text import transport_from_text, transport_text
 
 # Besides every kind: parameters that make another scheme of it.
@@ -30,8 +30,13 @@ OTHERS = (
     "dcsim:wait_fraction=0", "dcsim:wait_fraction=0.5:clock_drift_ppm=100:clock_drift=extreme",
     "dcsim:small_flows=direct", "dcsim:bucket_packets=1:queue_packets=2", "pfabric:nic_backpressure=true",
     "pfabric:probe_after_timeouts=2", "phost:free_tokens=0", "phost:window_packets=300", "dcpim:short_packets=0",
-    "dcpim:channels=1:rounds=1",
+    "dcpim:channels=1:rounds=1", "constant-window:window=2packets", "nscc:ack_every=16384B:base_rtt=network",
+    "nscc:median_samples=64", "dctcp:reduces_unmarked=false:counts_paths=false", "mswift:median_samples=1",
 )  # fmt: skip
+
+
+# Asked of transports with windows only.
+OF_WINDOWS = ("few ACKs", "trimming", "pauses")
 
 
 @pytest.mark.parametrize("text", [*TRANSPORTS, *OTHERS])
@@ -40,7 +45,8 @@ def test_every_transport_conforms(text: str) -> None:
     assert report.failed == (), str(report)
     assert [finding.name for finding in report.findings] == [question.name for question in TRANSPORT_SUITE]
     aside = [finding.name for finding in report.findings if finding.outcome == "does not apply"]
-    assert aside == (["losses", "full buffers", "link events"] if text == "paced" else [])
+    wanted = ["losses", "full buffers", "link events"] if text == "paced" else []
+    assert aside == wanted + ([] if transport_from_text(text).has_window else list(OF_WINDOWS))
 
 
 def data_into_hosts(output: Output) -> Any:
@@ -122,12 +128,33 @@ def loads_other_links(config: Config, output: Output) -> None:
         output["ports"]["max_queue_bytes"][0] += 1
 
 
+def acknowledges_each(_config: Config, output: Output) -> None:
+    output["transport"]["acks_sent_count"] *= 10
+
+
+def waits_for_a_timeout(_config: Config, output: Output) -> None:
+    output["transport"]["data_timeouts_count"] += 1
+
+
+def drops(_config: Config, output: Output) -> None:
+    output["ports"]["dropped_data_count"][-1] += 1
+
+
 def loses_nothing(config: Config) -> None:
     config["fabric"]["losses"] = []
 
 
 def loses_data_only(config: Config) -> None:
     config["fabric"]["losses"] = [loss for loss in config["fabric"]["losses"] if loss["packet"] == "data"]
+
+
+def never_trims(config: Config) -> None:
+    config["port"] |= {"buffer_bytes": None}
+    config["port"]["discipline"] |= {"trimming": "off"}
+
+
+def never_pauses(config: Config) -> None:
+    config["port"]["pfc"] = None
 
 
 def never_fails(config: Config) -> None:
@@ -155,6 +182,14 @@ DOCTORED: list[tuple[str, Doctor, str]] = [
     ("threads", has_other_intervals, "a run on 2 threads delivers or drops in other intervals"),
     ("threads", loads_other_links, "a run on 4 threads loads other links"),
 ]
+DOCTORED_WINDOWS: list[tuple[str, Doctor, str]] = [
+    ("few ACKs", acknowledges_each, r"\d+ ACKs for 30600 packets are not few"),
+    ("few ACKs", waits_for_a_timeout, "with an ACK every 4159B and no losses, 1 packets timed out"),
+    ("trimming", is_not_delivered, r"flow \d+: \d+ of \d+ packets counted as delivered"),
+    ("trimming", drops, "ports that trim dropped 1 data frames"),
+    ("pauses", drops, "lossless ports dropped 1 data frames"),
+    ("pauses", gets_stuck, "the run ended as stuck"),
+]
 SABOTAGED: list[tuple[str, Saboteur, str]] = [
     ("losses", loses_nothing, "no data frame was lost"),
     ("losses", loses_data_only, "no control frame was lost"),
@@ -165,8 +200,14 @@ SABOTAGED: list[tuple[str, Saboteur, str]] = [
 ]
 
 
-def ask(name: str) -> Finding:
-    return find(next(question for question in TRANSPORT_SUITE if question.name == name), Dcsim())
+SABOTAGED_WINDOWS: list[tuple[str, Saboteur, str]] = [
+    ("trimming", never_trims, "no packet was cut to its header"),
+    ("pauses", never_pauses, "no port was paused"),
+]
+
+
+def ask(name: str, transport: TransportPart | None = None) -> Finding:
+    return find(next(question for question in TRANSPORT_SUITE if question.name == name), transport or Dcsim())
 
 
 @pytest.mark.parametrize(("name", "doctor", "reason"), DOCTORED, ids=lambda value: getattr(value, "__name__", value))
@@ -188,8 +229,32 @@ def test_a_transport_that_errs_is_found_out(
     assert re.search(reason, finding.reason), finding.reason
 
 
+@pytest.mark.parametrize(
+    ("name", "doctor", "reason"), DOCTORED_WINDOWS, ids=lambda value: getattr(value, "__name__", value)
+)
+def test_so_it_is_with_windows(name: str, doctor: Doctor, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ask(name, Nscc()).outcome == "pass"
+    doctor_outputs(monkeypatch, doctor)
+    finding = ask(name, Nscc())
+    assert finding.outcome == "fail"
+    assert re.search(reason, finding.reason), finding.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "saboteur", "reason"), SABOTAGED_WINDOWS, ids=lambda value: getattr(value, "__name__", value)
+)
+def test_ports_that_do_nothing_are_found_out(
+    name: str, saboteur: Saboteur, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sabotage_configs(monkeypatch, saboteur)
+    finding = ask(name, Nscc())
+    assert finding.outcome == "fail"
+    assert re.search(reason, finding.reason), finding.reason
+
+
 def test_every_question_can_be_failed() -> None:
-    assert {name for name, *_ in (*DOCTORED, *SABOTAGED)} == {question.name for question in TRANSPORT_SUITE}
+    asked = (*DOCTORED, *SABOTAGED, *DOCTORED_WINDOWS, *SABOTAGED_WINDOWS)
+    assert {name for name, *_ in asked} == {question.name for question in TRANSPORT_SUITE}
 
 
 @pytest.mark.parametrize("text", [*TRANSPORTS, *OTHERS])
@@ -201,7 +266,7 @@ def test_short_texts_are_read_back(text: str) -> None:
 
 def test_the_command_takes_transports_and_balancers(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "paced"]) == 0
-    assert "paced: 8 passed, 0 failed, 3 did not apply" in capsys.readouterr().out
+    assert "paced: 8 passed, 0 failed, 6 did not apply" in capsys.readouterr().out
     assert main(["check", "paced", "ofan"]) == 0
     printed = capsys.readouterr().out
     assert "8 passed" in printed

@@ -210,6 +210,7 @@ def test_short_texts(transport: Any, text: str) -> None:
         (lambda: Swift(median_samples=3), "median_samples"),
         (lambda: Swift(base_rtt="host"), "base_rtt"),
         (lambda: Swift(ack_every=4), "ack_every"),
+        (lambda: Swift(flow_scaling_from_packets=5, flow_scaling_to_packets=5), "flow_scaling_to_packets"),
     ],
 )
 def test_bad_values_name_their_field(build: Any, field: str) -> None:
@@ -222,6 +223,7 @@ def test_bad_values_name_their_field(build: Any, field: str) -> None:
     ("parts", "field", "says"),
     [
         ({"transport": ConstantWindow(window="4157B")}, "transport.window", "at least a data frame, 4158B"),
+        ({"transport": ConstantWindow(window="1000000000000packets")}, "transport.window", "at most 1000TB"),
         ({"transport": Nscc(max_window=0.005)}, "transport.max_window", "0.005 is 3127B"),
         ({"transport": Nscc(initial_window=1.6)}, "transport.initial_window", "at most max_window, 1.5"),
         ({"transport": Swift(max_window="9packets", initial_window=1)}, "transport.initial_window", "9packets"),

@@ -138,8 +138,6 @@ def _run(scenario: Scenario, messages: Messages, progress: Progress | None) -> R
         raise _refusal(str(error)) from None
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 
-    for column in ("trimmed_count", "paused_ps"):  # until the core has them
-        output["ports"].setdefault(column, output["ports"]["marked_count"] * 0)  # type: ignore[misc]
     first_start = int(output["flows"]["started_at_ps"].min(initial=tables.NEVER_PS))
     limits = bounds.all_bounds(loaded, messages, 0 if first_start == tables.NEVER_PS else first_start)
     totals: dict[str, Any] = {

@@ -14,6 +14,7 @@ hosts, `turns` whose turn it is. Load balancers: `schemes` what all are told and
 
 from twin.dcsim import COUNTS as DCSIM_COUNTS
 from twin.simulation import run
+from twin.window_host import COUNTS as WINDOW_COUNTS
 from twin.workload import Outcome
 
-__all__ = ["DCSIM_COUNTS", "Outcome", "run"]
+__all__ = ["DCSIM_COUNTS", "WINDOW_COUNTS", "Outcome", "run"]

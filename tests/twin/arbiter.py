@@ -6,13 +6,12 @@ A fifth, below all others, is for data of small flows that are sent without Sims
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from twin.events import ARRIVE, LEAVE, START
-from twin.ports import Port
-from twin.streams import CLOCK, LOSS, Stream, mix
+from twin.events import START
+from twin.holding import HoldingPort
+from twin.streams import CLOCK, Stream
 from twin.workload import DATA, DATA_ACK, SIM, SIM_ACK, Packet
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 LANES = ("sim", "sim_ack", "data_ack", "data", "direct")
 LANE_OF = {SIM: "sim", SIM_ACK: "sim_ack", DATA_ACK: "data_ack", DATA: "data"}
-LOSS_NAMES = {"data": DATA, "sim": SIM, "sim-ack": SIM_ACK, "data-ack": DATA_ACK}
 
 
 def rounded(value: float) -> int:
@@ -57,28 +55,21 @@ class TokenBucket:
         self.tokens -= 1
 
 
-class Arbiter(Port):
+class Arbiter(HoldingPort):
+    lane_names = LANES
+
     def __init__(self, run: Run, link: Link) -> None:
         super().__init__(run, link)
         discipline, frame = run.config["port"]["discipline"], run.config["frame"]
-        self.lanes: dict[str, deque[Packet]] = {lane: deque() for lane in LANES}
         self.most: int = discipline["queue_packets"]
         self.data_buffer: float = math.inf
         if discipline["data_buffer_bytes"] is not None:
             self.data_buffer = discipline["data_buffer_bytes"]
-        self.gap = link.time_ps(frame["gap_bytes"])
         rate = clock_rate(run.config, link.source.number) if link.source.tier == 0 else 1.0
         data, small = link.time_ps(run.full_frame) + self.gap, link.time_ps(frame["ack_bytes"]) + self.gap
         self.bucket = TokenBucket(
             discipline["bucket_packets"], rounded((data + discipline["token_factor"] * small) / rate)
         )
-        losses = run.config["fabric"]["losses"]
-        self.loss_ppm = {LOSS_NAMES[loss["packet"]]: loss["ppm"] for loss in losses if loss["packet"] in LOSS_NAMES}
-        self.loss_stream = Stream(run.seed, LOSS, link.number)
-        self.busy_until = 0
-        self.added_at: dict[Packet, int] = {}
-        self.served: tuple[Packet, int, bool] | None = None
-        """What is on the wire, when its last bit leaves, and whether it is lost there."""
         self.before_start: Callable[[], None] = lambda: None
         self.when_started: Callable[[Packet], None] = lambda _: None
 
@@ -111,11 +102,8 @@ class Arbiter(Port):
             self.count_stay(victim, self.run.now)
             dropped.append(victim)
         if self.has_room(packet):
-            self.queued_bytes += packet.size
-            self.added_at[packet] = self.run.now
-            self.lanes[lane].append(packet)
+            self.add(packet, lane)
             self.count_waiting("data" if lane == "direct" else lane)
-            self.run.at(self.run.now, START, (), self.look)
         else:
             dropped.append(packet)
         for victim in dropped:
@@ -128,9 +116,6 @@ class Arbiter(Port):
         waiting = len(self.lanes[lane]) + (len(self.lanes["direct"]) if lane == "data" else 0)
         name = f"max_waiting_{lane}_packets"
         self.tally[name] = max(self.tally[name], waiting)
-
-    def count_stay(self, packet: Packet, until: int) -> None:
-        self.tally["queue_byte_ps"] += packet.size * (until - self.added_at[packet])
 
     def look(self) -> None:
         """If the transmitter is free, the best that may start does."""
@@ -146,57 +131,9 @@ class Arbiter(Port):
         may_simulate = self.bucket.holds_one(self.run.now)
         return next((lane for lane in LANES if self.lanes[lane] and (lane != "sim" or may_simulate)), None)
 
-    def start(self) -> None:
-        now, lane = self.run.now, self.best()
-        assert lane
-        packet = self.lanes[lane].popleft()
+    def has_started(self, packet: Packet, lane: str) -> None:
         if lane == "sim":
-            self.bucket.spend(now)
-        left_at = now + self.link.time_ps(packet.size)
-        self.busy_until = left_at + self.gap
-        self.count_stay(packet, left_at)
-        ppm = self.loss_ppm.get(packet.kind, 0)
-        is_lost = ppm > 0 and self.loss_stream.below(10**6) < ppm
-        self.served = (packet, left_at, is_lost)
+            self.bucket.spend(self.run.now)
         if packet.kind != DATA:
             self.tally[f"{LANE_OF[packet.kind]}_frames_count"] += 1
-        if is_lost:
-            self.tally[f"lost_{packet.name}_count"] += 1
-        else:
-            self.count_carried(packet, 1)
-        self.next_event = self.run.at(left_at, LEAVE, (), lambda: self.gone(packet, is_lost))
-        self.run.at(self.busy_until, START, (), self.look)
         self.when_started(packet)
-
-    def count_carried(self, packet: Packet, times: int) -> None:
-        self.tally[f"{packet.name}_frames_count"] += times
-        self.tally[f"{packet.name}_bytes"] += times * packet.size
-
-    def gone(self, packet: Packet, is_lost: bool) -> None:
-        self.served = None
-        self.queued_bytes -= packet.size
-        if not is_lost:
-            arrival = self.run.now + self.link.latency_ps
-            rank = mix(arrival ^ self.run.tie_salts[self.link.back]) >> 48
-            self.run.at(arrival, ARRIVE, (rank, self.link.back.number), lambda: self.run.arrive(self.link, packet))
-
-    def cut(self) -> None:
-        """What has not left does not count: the run is over, or the link has gone down."""
-        if self.served:
-            packet, left_at, is_lost = self.served
-            self.count_carried(packet, is_lost - 1)
-            self.tally["queue_byte_ps"] -= packet.size * (left_at - self.run.now)
-
-    def fail(self) -> None:
-        self.cut()
-        if self.served:
-            packet, _, is_lost = self.served
-            self.tally[f"lost_{packet.name}_count"] += not is_lost
-        for packet in [packet for lane in self.lanes.values() for packet in lane]:
-            self.count_stay(packet, self.run.now)
-            self.tally[f"lost_{packet.name}_count"] += 1
-        for lane in self.lanes.values():
-            lane.clear()
-        self.run.forget(self.next_event)
-        self.served, self.queued_bytes = None, 0
-        self.busy_until = min(self.busy_until, self.run.now)

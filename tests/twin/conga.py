@@ -73,7 +73,7 @@ class Conga(Scheme):
     def start(self) -> None:
         self.estimators = {link: Estimator(self.config, link) for link in self.tree.links}
         self.rows: dict[tuple[Node, Any], Row] = {}
-        self.last_port: dict[tuple[Node, int, int], int] = {}
+        self.last_port: dict[tuple[Node, int, bool], int] = {}
         self.next_is_for_agg: dict[Node, bool] = defaultdict(bool)
 
     def row(self, switch: Node, host: Node) -> Row:
@@ -89,7 +89,7 @@ class Conga(Scheme):
             remote = metric if now - heard_at < self.config["aging_ps"] else 0
             costs[port] = max(self.estimators[switch.up[port]].metric(now), remote)
         best = self.cheapest(switch, costs)
-        flow = (switch, packet.flow.row, packet.kind)
+        flow = (switch, packet.flow.row, packet.travels_back)
         last = self.last_port.get(flow, best)
         self.last_port[flow] = last if costs.get(last) == costs[best] else best
         return self.last_port[flow]

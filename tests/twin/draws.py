@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from twin.catalogue import SCHEMES
-from twin.draws_fabric import draw_fabric
+from twin.draws_fabric import PORTS, draw_fabric
 from twin.tree import Tree
 
 COLUMNS = {
@@ -121,6 +121,7 @@ def draw_config(draw: random.Random) -> dict[str, Any]:
         "port": {
             "buffer_bytes": draw.choice((None, None, None, full, 3 * full, 5 * full + 17)),
             "ecn_threshold_bytes": draw.choice((None, 0, full, 2 * full + 1)),
+            **PORTS,
             "discipline": {"kind": "fifo"},
         },
         "balancer": balancer,

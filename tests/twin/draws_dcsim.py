@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from twin.draws import COLUMNS, tell_apart
-from twin.draws_fabric import draw_fabric
+from twin.draws_fabric import PORTS, draw_fabric
 from twin.tree import Tree
 
 MOST_PACKETS = 60
@@ -38,7 +38,7 @@ def draw_config(draw: random.Random) -> dict[str, Any]:
         "time_limit_ps": 10**7 + transport["rtt_max_ps"] * one_of((30, 30, 30, 5)),
         "fabric": fabric,
         "frame": frame,
-        "port": {"buffer_bytes": None, "ecn_threshold_bytes": None, "discipline": discipline},
+        "port": {"buffer_bytes": None, "ecn_threshold_bytes": None, **PORTS, "discipline": discipline},
         "balancer": one_of(
             (
                 {"kind": "drb"},

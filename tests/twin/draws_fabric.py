@@ -9,6 +9,8 @@ from door import AS_IT_STARTS
 
 from twin.tree import Tree
 
+PORTS = {"ecn_full_bytes": None, "ecn_at": "dequeue", "shared_buffer": None, "pfc": None}
+"""What most ports do not have."""
 RATES_GBPS = (100, 200, 300, 350, 400, 700, 800, 1600)
 LATENCIES_PS = (13_007, 100_000, 500_000, 500_000, 2_000_000, 20_000_000)
 

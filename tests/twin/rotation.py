@@ -76,10 +76,11 @@ class Pofan(Scheme):
             destination, destinations = self.tree.edge_of(packet.to).index, len(self.tree.edges)
         else:
             destination, destinations = self.tree.pod_of(packet.to), self.tree.pods
-        pointer = (switch, self.pipe(switch, decision.ingress), destination, packet.kind)
+        is_control = packet.name == "control"
+        pointer = (switch, self.pipe(switch, decision.ingress), destination, is_control)
         order = list(range(len(switch.up)))
         if idle_reset is None and self.config["port_order"] == "xor":
-            order = port_order(self.basis[len(switch.up)], destination + destinations * packet.kind)
+            order = port_order(self.basis[len(switch.up)], destination + destinations * is_control)
         if idle_reset is not None:
             if pointer not in self.last_used or decision.now - self.last_used[pointer] >= idle_reset:
                 queues = {port: decision.queues[port] for port in decision.valid}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from twin.streams import BALANCER, SALT, SPREADER, Stream, mix
 from twin.tree import Link, Node
-from twin.workload import ACK, Packet
+from twin.workload import DATA, Flow, Packet
 
 if TYPE_CHECKING:
     from twin.ports import Port
@@ -54,6 +54,9 @@ class Scheme:
     def acked(self, host: Node, ack: Packet) -> None:
         """An ACK has come in."""
 
+    def timed_out(self, flow: Flow, psn: int, path: Any) -> None:
+        """The host has given up a packet, whose last copy took this path."""
+
     def pick(self, decision: Decision) -> int:
         raise NotImplementedError
 
@@ -64,7 +67,7 @@ class Scheme:
         """It is time for this sample of these switches, all that run the scheme."""
 
     def sends_at_random(self, decision: Decision) -> bool:
-        return decision.packet.kind == ACK and bool(self.config["acks"] == "random")
+        return decision.packet.kind != DATA and bool(self.config["acks"] == "random")
 
     def random(self, decision: Decision) -> int:
         return decision.valid[self.streams[decision.switch].below(len(decision.valid))]
@@ -101,10 +104,10 @@ class Rsq(Scheme):
 
 class Flowlet(Scheme):
     def start(self) -> None:
-        self.last: dict[tuple[Node, int, int], tuple[int, int]] = {}
+        self.last: dict[tuple[Node, int, bool], tuple[int, int]] = {}
 
     def pick(self, decision: Decision) -> int:
-        flow = (decision.switch, decision.packet.flow.row, decision.packet.kind)
+        flow = (decision.switch, decision.packet.flow.row, decision.packet.travels_back)
         port, at = self.last.get(flow, (-1, 0))
         if port not in decision.valid or decision.now - at >= self.config["gap_ps"]:
             port = self.random(decision)

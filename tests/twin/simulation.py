@@ -12,14 +12,19 @@ from typing import Any
 
 from twin.arbiter import Arbiter
 from twin.catalogue import SCHEMES
+from twin.control_first import ControlFirst
 from twin.dcsim import COUNTS as DCSIM_COUNTS
 from twin.dcsim import DcsimHost
 from twin.events import BACKGROUND, CHANGE, READY, SAMPLE, SIGNAL
+from twin.holding import HoldingPort
 from twin.hosts import Host
+from twin.pfc import Pfc
 from twin.ports import Port
 from twin.schemes import Decision, Scheme
 from twin.streams import TIE, Stream
 from twin.tree import Link, Node, Tree
+from twin.window_host import COUNTS as WINDOW_COUNTS
+from twin.window_host import DCTCP_COUNTS, WindowHost
 from twin.workload import NEVER, Flow, Outcome, Packet, Trigger, read_flows
 
 
@@ -31,11 +36,13 @@ class Run:
         self.serial = count()
         self.tree = Tree(config["fabric"])
         self.acks = config["transport"].get("acks", "per-packet") == "per-packet"
+        self.finds_timeouts = self.acks and config["transport"]["kind"] == "paced"
+        """Whether hosts that send nothing again leave it to schemes to find out what is overdue."""
         self.full_frame = config["frame"]["header_bytes"] + config["frame"]["payload_bytes"]
         self.signal_ps = min(link.latency_ps for link in self.tree.links)
         self.tie_salts = {link: Stream(self.seed, TIE, link.number).next() for link in self.tree.links}
-        port = PORTS[config["port"]["discipline"]["kind"]]
-        self.ports = {link: port(self, link) for link in self.tree.links}
+        self.ports = {link: kind_of_port(config, link)(self, link) for link in self.tree.links}
+        self.pfc = Pfc(self) if config["port"]["pfc"] else None
         self.trace: list[tuple[int, int, int, int, int]] = []
         self.unroutable: dict[str, int] = defaultdict(int)
         self.counts: dict[str, int] = dict.fromkeys(COUNTS[config["transport"]["kind"]], 0)
@@ -126,7 +133,16 @@ class Run:
             ingress = node.down.index(link.back)
             egress = node.up[scheme.pick(Decision(self.now, node, packet, ingress, valid, queues))]
         scheme.forwards(node, packet, link, self.ports[egress])
-        self.ports[egress].put(packet)
+        if self.pfc is None or self.pfc.admits(link, packet, self.ports[egress]):
+            self.ports[egress].put(packet)
+
+    def has_left(self, packet: Packet) -> None:
+        """A switch has sent or lost a packet."""
+        if self.pfc:
+            self.pfc.has_left(packet)
+
+    def ports_of(self, node: Node) -> list[Port]:
+        return [self.ports[link] for link in node.down + node.up]
 
     def happened(self, flow: Flow, event: int, seen_by: Node) -> None:
         for dependent in self.dependents[flow.row, event]:
@@ -163,9 +179,14 @@ class Run:
         finished_at = max(flow.last_acked_at if self.acks else flow.last_delivered_at for flow in self.flows)
         status = "done" if finished_at < NEVER else "stuck"
         if finished_at == NEVER and self.config["time_limit_ps"] <= until < math.inf:
-            status, self.now = "time-limit", int(until)
+            status = "time-limit"
+        if until < math.inf:
+            self.now = int(until)
             for port in self.ports.values():
-                port.cut()
+                port.count_pause()
+                # Ports that decide what starts when it starts have counted nothing in advance but that.
+                if status == "time-limit" or not isinstance(port, HoldingPort):
+                    port.cut()
         tallies = [self.ports[link].tally for link in self.tree.links]
         names = [*PORT_COLUMNS, *(LANE_COLUMNS if self.config["port"]["discipline"]["kind"] == "dcsim" else ())]
         return Outcome(
@@ -195,6 +216,7 @@ PORT_COLUMNS = (
     *("data_bytes", "control_bytes", "data_frames_count", "control_frames_count"),
     *("max_queue_bytes", "queue_byte_ps"),
     *("dropped_data_count", "dropped_control_count", "marked_count", "lost_data_count", "lost_control_count"),
+    *("trimmed_count", "paused_ps"),
 )
 
 
@@ -203,9 +225,21 @@ LANE_COLUMNS = [
     *(f"dropped_{lane}_count" for lane in ("sim", "sim_ack", "data_ack")),
     *(f"max_waiting_{lane}_packets" for lane in ("sim", "sim_ack", "data_ack", "data")),
 ]
-PORTS: dict[str, type[Port]] = {"fifo": Port, "dcsim": Arbiter}
-HOSTS: dict[str, type[Host] | type[DcsimHost]] = {"paced": Host, "dcsim": DcsimHost}
-COUNTS: dict[str, tuple[str, ...]] = {"paced": (), "dcsim": DCSIM_COUNTS}
+
+
+def kind_of_port(config: dict[str, Any], link: Link) -> type[Port]:
+    discipline = config["port"]["discipline"]["kind"]
+    if discipline == "dcsim":
+        return Arbiter
+    holds = discipline == "control-first" or config["port"]["pfc"]
+    return ControlFirst if holds and link.source.tier else Port
+
+
+WINDOWED = ("constant-window", "nscc", "swift", "mswift")
+HOSTS: dict[str, type[Host] | type[DcsimHost] | type[WindowHost]] = {"paced": Host, "dcsim": DcsimHost}
+HOSTS |= dict.fromkeys((*WINDOWED, "dctcp"), WindowHost)
+COUNTS: dict[str, tuple[str, ...]] = {"paced": (), "dcsim": DCSIM_COUNTS, "dctcp": DCTCP_COUNTS}
+COUNTS |= dict.fromkeys(WINDOWED, WINDOW_COUNTS)
 
 
 def run(config: dict[str, Any], messages: dict[str, Any], until: float = math.inf) -> Outcome:

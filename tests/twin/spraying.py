@@ -10,7 +10,7 @@ from typing import Any
 
 from twin.schemes import Decision, Ecmp, Scheme
 from twin.tree import Node
-from twin.workload import ACK, Flow, Packet
+from twin.workload import DATA, Flow, Packet
 
 
 class Rps(Ecmp):
@@ -28,8 +28,9 @@ class UnderWay:
     def sent(self, psn: int, now: int, path: Any) -> None:
         self.packets[psn] = (now, path)
 
-    def acked(self, psn: int) -> None:
-        self.packets.pop(psn, None)
+    def acked(self, psn: int | None) -> None:
+        if psn in self.packets:
+            del self.packets[psn]
 
     def timed_out(self, now: int) -> list[tuple[int, Any, float]]:
         """(psn, path, moment) of what has timed out since one looked last; it is given up."""
@@ -53,19 +54,19 @@ class Recycler:
 
 
 class Reps(Rps):
-    """Timeouts are noticed when the flow next sends or hears an ACK."""
+    """If hosts send nothing again, timeouts are noticed when the flow next sends or hears an ACK."""
 
     def start(self) -> None:
         super().start()
-        notices = self.config["freezing"] == "on-timeout" and self.run.acks
-        rto_ps = self.config["rto_ps"] if notices else math.inf
+        self.freezes = self.config["freezing"] == "on-timeout"
+        rto_ps = self.config["rto_ps"] if self.freezes and self.run.finds_timeouts else math.inf
         self.flows = {flow: Recycler(UnderWay(rto_ps), self.empty_slots()) for flow in self.run.flows}
 
     def empty_slots(self) -> list[list[Any]]:
         return [[0, False] for _ in range(self.config["slots"])]
 
     def path(self, host: Node, packet: Packet) -> int:
-        if packet.kind == ACK:
+        if packet.kind != DATA:
             return super().path(host, packet)
         flow = self.flows[packet.flow]
         self.look_for_timeouts(flow)
@@ -78,7 +79,7 @@ class Reps(Rps):
     def acked(self, host: Node, ack: Packet) -> None:
         flow = self.flows[ack.flow]
         self.look_for_timeouts(flow)
-        flow.under_way.acked(ack.psn)
+        flow.under_way.acked(ack.answers)
         if flow.frozen_until is not None and self.run.now > flow.frozen_until:
             flow.slots = self.empty_slots()
             flow.head, flow.stored, flow.frozen_until = 0, 0, None
@@ -90,8 +91,15 @@ class Reps(Rps):
 
     def look_for_timeouts(self, flow: Recycler) -> None:
         for _, _, at in flow.under_way.timed_out(self.run.now):
-            if flow.frozen_until is None and flow.explore == 0:
-                flow.frozen_until = at + self.config["freeze_ps"]
+            self.freeze(flow, at)
+
+    def timed_out(self, flow: Flow, psn: int, path: Any) -> None:
+        if self.freezes:
+            self.freeze(self.flows[flow], self.run.now)
+
+    def freeze(self, flow: Recycler, at: int | float) -> None:
+        if flow.frozen_until is None and flow.explore == 0:
+            flow.frozen_until = at + self.config["freeze_ps"]
 
     @staticmethod
     def recycled(flow: Recycler) -> int | None:
@@ -168,7 +176,7 @@ class Divided:
 
 
 class Ethereal(Pinned):
-    """Timeouts are noticed when the flow next sends or hears an ACK."""
+    """If hosts send nothing again, timeouts are noticed when the flow next sends or hears an ACK."""
 
     def start(self) -> None:
         self.flows: dict[Flow, Divided] = {}
@@ -198,7 +206,7 @@ class Ethereal(Pinned):
         for last in range(count - 1, 0, -1):
             other = self.spreaders[flow.src].below(last + 1)
             turns[last], turns[other] = turns[other], turns[last]
-        rto_ps = self.config["rto_ps"] if self.run.acks else math.inf
+        rto_ps = self.config["rto_ps"] if self.run.finds_timeouts else math.inf
         self.flows[flow] = Divided(UnderWay(rto_ps), paths, turns)
         if self.config["split"] == "bytes":
             flow.sizes = self.frames_of_subflows(flow.bytes, count)
@@ -216,7 +224,7 @@ class Ethereal(Pinned):
         return sizes
 
     def path(self, host: Node, packet: Packet) -> tuple[int, int]:
-        if packet.kind == ACK:
+        if packet.kind != DATA:
             echo: tuple[int, int] = packet.echo
             return echo
         flow = self.flows[packet.flow]
@@ -228,12 +236,18 @@ class Ethereal(Pinned):
     def acked(self, host: Node, ack: Packet) -> None:
         flow = self.flows[ack.flow]
         self.look_for_timeouts(host, flow)
-        flow.under_way.acked(ack.psn)
+        flow.under_way.acked(ack.answers)
 
     def look_for_timeouts(self, host: Node, flow: Divided) -> None:
-        """The subflow moves to another path, unless it has moved since the packet was sent."""
         for psn, lost, _ in flow.under_way.timed_out(self.run.now):
-            subflow = psn % len(flow.paths)
-            others = [path for path in flow.all_paths if path != lost]
-            if flow.paths[subflow] == lost and others:
-                flow.paths[subflow] = others[self.spreaders[host].below(len(others))]
+            self.leave(host, flow, psn, lost)
+
+    def timed_out(self, flow: Flow, psn: int, path: Any) -> None:
+        self.leave(flow.src, self.flows[flow], psn, path)
+
+    def leave(self, host: Node, flow: Divided, psn: int, lost: tuple[int, int]) -> None:
+        """The subflow moves to another path, unless it has moved since the packet was sent."""
+        subflow = psn % len(flow.paths)
+        others = [path for path in flow.all_paths if path != lost]
+        if flow.paths[subflow] == lost and others:
+            flow.paths[subflow] = others[self.spreaders[host].below(len(others))]

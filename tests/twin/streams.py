@@ -1,6 +1,6 @@
 """Random numbers: SplitMix64, one stream for each (seed, purpose, owner)."""
 
-TIE, JITTER, FIRST_FLOW, SALT, BALANCER, SPREADER, LOSS, CLOCK = range(1, 9)
+TIE, JITTER, FIRST_FLOW, SALT, BALANCER, SPREADER, LOSS, CLOCK, TRANSPORT, MARK, TRIM = range(1, 12)
 _GOLDEN = 0x9E3779B97F4A7C15
 _64_BITS = 2**64
 

@@ -45,10 +45,14 @@ class Link:
         self.source, self.target = source, target
         self.rate_bps, self.latency_ps = kind["rate_bps"], kind["latency_ps"]
         self.works = self.is_routed = True
+        self.times_ps: dict[tuple[int, int], int] = {}
 
     def time_ps(self, size: int) -> int:
         """Time to send `size` bytes, to the nearest picosecond, from the rate as an exact fraction."""
-        return int(Fraction(8 * 10**12 * size, self.rate_bps) + Fraction(1, 2))
+        what = (size, self.rate_bps)
+        if what not in self.times_ps:
+            self.times_ps[what] = int(Fraction(8 * 10**12 * size, self.rate_bps) + Fraction(1, 2))
+        return self.times_ps[what]
 
 
 class Tree:
@@ -111,6 +115,19 @@ class Tree:
         for degraded in config["links_degraded"]:
             for link in self.both_directions(degraded["link"]):
                 link.rate_bps = degraded["rate_bps"]
+
+    def shortest_paths(self, src: Node, dst: Node) -> list[list[Link]]:
+        """All, whether their links work or not: up to where there is a way down, then down."""
+        unfinished, finished = [[src.up[0]]], []
+        while unfinished:
+            path = unfinished.pop()
+            node = path[-1].target
+            down = node.way_down(dst)
+            if node is dst:
+                finished.append(path)
+            else:
+                unfinished += [[*path, link] for link in ([down] if down else node.up)]
+        return finished
 
     def node(self, name: str) -> Node:
         tier, index = name.replace("leaf", "edge").replace("spine", "core").split("-")

@@ -9,6 +9,7 @@ from twin.tree import Node, Tree
 
 NEVER = 2**64 - 1
 DATA, ACK, SIM, SIM_ACK, DATA_ACK = range(5)
+TRIMMED, NACK = 11, 12
 RECEIVED, ACKED = 0, 1
 
 
@@ -43,6 +44,18 @@ class Flow:
         return len(self.sizes)
 
 
+@dataclass(frozen=True)
+class Said:
+    """What an ACK of a host with windows says."""
+
+    arrived: tuple[int, ...]
+    """All packets of the flow that had arrived, in that order."""
+    answered: int | None
+    """The packet that it answers, unless that had arrived before."""
+    was_first: bool
+    """Whether that packet had not been sent before."""
+
+
 @dataclass(eq=False)
 class Packet:
     flow: Flow
@@ -60,15 +73,24 @@ class Packet:
     """Whether it is data that has not been sent before."""
     is_direct: bool = False
     """Whether it is data for which no Sim was sent."""
+    asks: bool = False
+    """Whether it is data of a window that asks for an ACK at once."""
+    said: Said | None = None
+    """What it says, if it is an ACK of a host with windows."""
 
     @property
     def name(self) -> str:
         return "control" if self.kind else "data"
 
     @property
+    def answers(self) -> int | None:
+        """Of an ACK, the data packet that it answers."""
+        return self.said.answered if self.said else self.psn
+
+    @property
     def travels_back(self) -> bool:
         """From the receiver of its flow to the sender."""
-        return self.kind in (ACK, SIM_ACK, DATA_ACK)
+        return self.kind in (ACK, SIM_ACK, DATA_ACK, NACK)
 
     @property
     def sender(self) -> Node:

@@ -81,7 +81,7 @@ impl LinkCosts {
         let keep = self.quality.load_gain.rest().power(span / self.quality.sample_interval);
         for ((load, cost), port) in self.loads.iter_mut().zip(&mut self.costs).zip(ports) {
             let queued = port.queued_bytes(now);
-            let sent = port.accepted_bytes() - queued;
+            let sent = port.sent_bytes(queued);
             let busy = Share::ratio(port.busy_time(sent - load.sent_bytes), span);
             load.average = keep.of(load.average) + busy.of(keep.rest().of(FULL));
             load.sent_bytes = sent;

@@ -64,10 +64,11 @@ impl Port {
     #[cold]
     #[inline(never)]
     pub(super) fn push_within_limits(&mut self, now: Ps, mut packet: Packet, space: &mut Space<'_>) {
-        self.advance_and_mark(now);
         if self.held.is_some() && !self.is_dead {
+            self.start_before(now);
             return self.add(now, packet, &mut |_| {});
         }
+        self.advance_and_mark(now);
         if self.loses(packet) {
             return;
         }

@@ -40,7 +40,7 @@ impl Port {
 
     /// Takes out of the tally what has not left by `end`; the number of frames by size class.
     fn take_back(&mut self, end: Ps) -> [u64; 2] {
-        let horizon = end + self.latency;
+        let horizon = end.saturating_add(self.latency);
         // What has not left has not been consumed either, so it is all in the ring.
         let sent = (self.tally.frames[0] + self.tally.frames[1]).min(u64::from(self.ring.size()));
         let mut taken = [0; 2];

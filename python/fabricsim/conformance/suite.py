@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fabricsim.conformance import delivery, failures, queues, repeats, transports
+from fabricsim.conformance import delivery, failures, queues, repeats, transports, windows
 from fabricsim.conformance.cases import DoesNotApply, Lab
 from fabricsim.conformance.report import Finding
 from fabricsim.conformance.sound import Fault
@@ -55,6 +55,9 @@ TRANSPORT_SUITE = (
     Question("link events", "is what dies with a link made good", transports.link_events),
     Question("chains", "do messages start when those they wait for are delivered or acknowledged", transports.chains),
     Question("counts", "are reordering, delay and retransmissions counted right", transports.counts),
+    Question("few ACKs", "does a flow go on that is acknowledged now and then", windows.few_acks),
+    Question("trimming", "is what ports cut to its header made good, with NACKs and without", windows.trimming),
+    Question("pauses", "does all arrive at once where ports pause each other and drop nothing", windows.pauses),
     Question("seed", "does the seed decide the result, and nothing else", repeats.seed_decides),
     Question("threads", "do 2 and 4 threads give the result of one", repeats.threads_do_not_matter),
     Question("measures", "is the result the same whatever is measured", repeats.measures_do_not_matter),

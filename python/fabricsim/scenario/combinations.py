@@ -10,7 +10,7 @@ from fabricsim.scenario.links import directed_link
 from fabricsim.scenario.part import refusal
 from fabricsim.scenario.pfc import check_headroom
 from fabricsim.scenario.transports import TRANSPORTS, Dcsim
-from fabricsim.scenario.transports.window import WindowPart, window_bytes
+from fabricsim.scenario.transports.window import LARGEST_WINDOW, WindowPart, window_bytes
 from fabricsim.scenario.units import Bytes
 
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ def _check_port(scenario: Scenario) -> None:
     largest = max(scenario.frame.data_bytes, scenario.frame.ack)
     if isinstance(port.buffer, Bytes) and port.buffer < largest:
         raise refusal(str(port.buffer), f'at least the largest frame, {largest}B, or "infinite"', "port.buffer")
-    if port.shared_buffer is not None and port.shared_buffer.alpha * port.shared_buffer.size < largest:
-        words = f"alpha times it at least the largest frame, {largest}B"
+    if port.shared_buffer is not None and min(1, port.shared_buffer.alpha) * port.shared_buffer.size < largest:
+        words = f"it, and alpha times it, at least the largest frame, {largest}B"
         raise refusal(str(port.shared_buffer.size), words, "port.shared_buffer.size")
     if not isinstance(transport, Dcsim) or scenario.buffer_bytes is None:
         return
@@ -140,6 +140,8 @@ def _check_windows(scenario: Scenario) -> None:
     here = derived(scenario)
     largest, first = (window_bytes(one, here) for one in (transport.largest_window, transport.first_window))
     for field, given in transport.windows.items():
+        if window_bytes(given, here) > LARGEST_WINDOW and not isinstance(given, float):
+            raise refusal(str(given), f"at most {LARGEST_WINDOW}", f"transport.{field}")
         if window_bytes(given, here) < here.data_bytes:
             words = f"at least a data frame, {here.data_bytes}B ({given} is {window_bytes(given, here)}B)"
             raise refusal(str(given), words, f"transport.{field}")

@@ -6,9 +6,10 @@ import os
 from typing import Any
 
 from fabricsim.errors import ScenarioError
-from fabricsim.scenario.derived import derived
+from fabricsim.scenario.derived import Derived, derived
 from fabricsim.scenario.fabric import FatTree, LeafSpine
 from fabricsim.scenario.links import directed_link
+from fabricsim.scenario.pfc import lowered_pfc
 from fabricsim.scenario.scenario import Scenario
 from fabricsim.scenario.transports import Paced
 
@@ -39,11 +40,7 @@ def core_config(scenario: Scenario) -> dict[str, Any]:
             "gap_bytes": int(frame.gap),
             "last_frame": frame.last_frame,
         },
-        "port": {
-            "buffer_bytes": scenario.buffer_bytes,
-            "ecn_threshold_bytes": scenario.ecn_threshold_bytes,
-            "discipline": transport.lowered_discipline(here),
-        },
+        "port": _port(scenario, here),
         "balancer": scenario.balancer.lowered(),
         "deployments": _deployments(scenario),
         "transport": transport.lowered(here),
@@ -64,6 +61,20 @@ def _with_failures(scenario: Scenario) -> FatTree | LeafSpine:
     from fabricsim.failures import with_failures
 
     return with_failures(scenario.fabric, scenario.run.seed)
+
+
+def _port(scenario: Scenario, here: Derived) -> dict[str, Any]:
+    port, full, shared = scenario.port, scenario.port.ecn_full_threshold, scenario.port.shared_buffer
+    order = {"kind": "control-first", "trimming": port.trimming} if port.control_first else None
+    return {
+        "buffer_bytes": scenario.buffer_bytes,
+        "ecn_threshold_bytes": scenario.ecn_threshold_bytes,
+        "ecn_full_bytes": None if full == "none" else int(full),
+        "ecn_at": port.ecn_at,
+        "shared_buffer": None if shared is None else {"bytes": int(shared.size), "alpha": shared.alpha},
+        "pfc": lowered_pfc(scenario),
+        "discipline": order or scenario.transport.lowered_discipline(here),
+    }
 
 
 def _measure(scenario: Scenario) -> dict[str, Any]:

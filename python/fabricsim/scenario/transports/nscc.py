@@ -9,7 +9,7 @@ from pydantic import Field
 from fabricsim.scenario.derived import Derived
 from fabricsim.scenario.ranges import Between, Real, Whole
 from fabricsim.scenario.transports.scheme import LONGEST_WAIT, Wait
-from fabricsim.scenario.transports.window import ControlledPart, Size
+from fabricsim.scenario.transports.window import LARGEST_SIZE, ControlledPart, Gain, Size
 from fabricsim.scenario.units import Bytes, Duration
 
 REFERENCE_BDP_BYTES = 150_000
@@ -17,7 +17,7 @@ REFERENCE_BDP_BYTES = 150_000
 
 REFERENCE_RTT_US = 12
 
-_Gain = Annotated[float, Real(0, 10_000)]
+_STEEPEST, _FASTEST = 1e12, 1e6
 
 
 class Nscc(ControlledPart):
@@ -44,7 +44,7 @@ class Nscc(ControlledPart):
         default="auto",
         description="Queueing delay that the scheme aims at, T. auto: RTT, or 0.75 RTT where ports trim.",
     )
-    proportional_bytes_per_us: Annotated[float | Literal["auto"], Real(0, 1e12, word="auto")] = Field(
+    proportional_bytes_per_us: Annotated[float | Literal["auto"], Real(0, _STEEPEST, word="auto")] = Field(
         default="auto",
         description="Unmarked and delayed less than T: growth a BDP for each us below T, alpha. auto: 4 mss a / 12 us.",
     )
@@ -52,23 +52,19 @@ class Nscc(ControlledPart):
         default="auto", description="Unmarked and delayed more than T: growth an RTT, fi. auto: 5 mss a."
     )
     eta: Size = Field(default="auto", description="Growth an RTT in any case. auto: 0.15 mss a.")
-    fast_scale: Annotated[float | Literal["auto"], Real(0, 10_000, word="auto")] = Field(
+    fast_scale: Annotated[float | Literal["auto"], Real(0, _FASTEST, word="auto")] = Field(
         default="auto",
         description="After a whole window with hardly any delay: growth for each byte acknowledged. auto: 0.25 a.",
     )
     fast_below: Annotated[Duration, Between(Duration("0ps"), LONGEST_WAIT)] = Field(
         default=Duration("1us"), description="Delay below which there is hardly any."
     )
-    decrease_gain: _Gain = Field(
+    decrease_gain: Gain = Field(
         default=0.8,
         description="Marked and delayed more than T: weight of the mean delay's excess in the decrease, gamma.",
     )
-    least_factor: Annotated[float, Real(0, 1)] = Field(
-        default=0.5, description="Share of the window that is left after a decrease, at least."
-    )
-    delay_gain: Annotated[float, Real(0, 1)] = Field(
-        default=0.0125, description="Weight of a new delay in its moving average."
-    )
+    least_factor: Gain = Field(default=0.5, description="Share of the window that is left after a decrease, at least.")
+    delay_gain: Gain = Field(default=0.0125, description="Weight of a new delay in its moving average.")
     adjust_interval: Wait = Field(
         default="auto", description="Longest time for which growth is gathered before the window grows. auto: RTT."
     )
@@ -100,10 +96,10 @@ class Nscc(ControlledPart):
             **super()._auto(here),
             "network_rtt": Duration(rtt),
             "target": Duration(shortened),
-            "proportional_bytes_per_us": 4 * segment / REFERENCE_RTT_US,
-            "fair": Bytes(max(1, round(5 * segment))),
-            "eta": Bytes(max(1, round(0.15 * segment))),
-            "fast_scale": 0.25 * scale,
+            "proportional_bytes_per_us": min(4 * segment / REFERENCE_RTT_US, _STEEPEST),
+            "fair": _size(5 * segment),
+            "eta": _size(0.15 * segment),
+            "fast_scale": min(0.25 * scale, _FASTEST),
             "adjust_interval": Duration(rtt),
             "adjust_size": Bytes(8 * here.data_bytes),
             "quick_adapt_above": Duration(4 * target),
@@ -116,3 +112,7 @@ class Nscc(ControlledPart):
         fields["adjust_ps"] = fields.pop("adjust_interval_ps")
         fields["adjust_bytes"] = fields.pop("adjust_size_bytes")
         return fields
+
+
+def _size(exact: float) -> Bytes:
+    return Bytes(min(max(1, round(exact)), LARGEST_SIZE))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fabricsim.scenario.derived import Derived
+from fabricsim.scenario.part import refusal
 from fabricsim.scenario.ranges import Between, Real, Whole
 from fabricsim.scenario.transports.scheme import LONGEST_WAIT
-from fabricsim.scenario.transports.window import ControlledPart
+from fabricsim.scenario.transports.window import ControlledPart, Gain
 from fabricsim.scenario.units import Duration
 
 _Target = Annotated[Duration, Between(Duration("0ps"), LONGEST_WAIT)]
@@ -22,10 +23,10 @@ class TargetDelayPart(ControlledPart):
     increase_packets: Annotated[float, Real(0, 10_000)] = Field(
         default=1.0, description="Growth of the window an RTT in which delays are below the target. htsim."
     )
-    decrease_gain: Annotated[float, Real(0, 10_000)] = Field(
+    decrease_gain: Gain = Field(
         default=0.8, description="Weight of the delay's excess over the target in a decrease, beta. htsim."
     )
-    most_decrease: Annotated[float, Real(0, 1)] = Field(
+    most_decrease: Gain = Field(
         default=0.5, description="Largest share by which a window shrinks at once, which it does once an RTT. htsim."
     )
     base_target: _Target = Field(
@@ -55,6 +56,13 @@ class TargetDelayPart(ControlledPart):
     reset_after_timeouts: Annotated[int, Whole(1, 10_000)] = Field(
         default=5, description="Timeouts in a row after which the window falls to the least. htsim."
     )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        least, most = self.flow_scaling_from_packets, self.flow_scaling_to_packets
+        if not least * (1 + 1e-6) < most:
+            raise refusal(most, f"more than flow_scaling_from_packets, {least:g}", "flow_scaling_to_packets")
+        return self
 
     def _auto(self, here: Derived) -> dict[str, Any]:
         return {**super()._auto(here), "flow_scaling": Duration(min(5 * self.base_target, LONGEST_WAIT))}

@@ -16,10 +16,13 @@ from fabricsim.scenario.transports.scheme import LONGEST_WAIT, Discipline, Start
 from fabricsim.scenario.units import Bytes, Duration, PacketCount, Quantity
 
 _BDPS = Real(0.001, 100)
-_LARGEST = Bytes("1000TB")
+LARGEST_WINDOW = Bytes("1000TB")
 
-Size = Annotated[Bytes | Literal["auto"], Between(Bytes("1B"), _LARGEST, word="auto")]
+LARGEST_SIZE = Bytes("1TB")
+Size = Annotated[Bytes | Literal["auto"], Between(Bytes("1B"), LARGEST_SIZE, word="auto")]
 """A size that follows from the fabric unless given."""
+
+Gain = Annotated[float, Real(0, 1)]
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class WindowSize(Allowed):
             except ValueError:
                 raise refusal(value, self.words) from None
         if isinstance(value, Bytes | PacketCount):
-            if not 1 <= value <= _LARGEST:
+            if not 1 <= value <= LARGEST_WINDOW:
                 raise refusal(str(value), self.words)
             return value
         if isinstance(value, bool | Quantity) or not isinstance(value, int | float):
@@ -127,7 +130,7 @@ class WindowPart(TransportPart):
         raise NotImplementedError
 
     def _auto(self, here: Derived) -> dict[str, Any]:
-        return {"rto": Duration(here.rto_ps)}
+        return {"rto": Duration(min(here.rto_ps, LONGEST_WAIT))}
 
     def lowered(self, here: Derived) -> dict[str, Any]:
         """Return the scheme as the core reads it, with every "auto" decided."""
