@@ -47,13 +47,16 @@ impl Pauses {
     fn add(&mut self, turn: Turn) {
         debug_assert!(self.turns.back().is_none_or(|last| last.0 <= turn.0) && self.since <= turn.0);
         // Of two at the same moment the later counts.
-        self.turns.pop_back_if(|last| last.0 == turn.0);
+        if self.turns.back().is_some_and(|last| last.0 == turn.0) {
+            self.turns.pop_back();
+        }
         self.turns.push_back(turn);
     }
 
     /// Time has come to `now`: what comes after that is not asked about times before.
     fn pass(&mut self, now: Ps) {
-        while let Some((moment, pauses)) = self.turns.pop_front_if(|turn| turn.0 <= now) {
+        while let Some(&(moment, pauses)) = self.turns.front().filter(|turn| turn.0 <= now) {
+            self.turns.pop_front();
             if self.is_paused {
                 self.paused += moment - self.since;
             }

@@ -43,12 +43,13 @@ impl Visit for InOrder<'_, '_> {
     #[inline(never)]
     fn watchful(&mut self, scheme: &mut impl Watchful) {
         let down = self.shape.down;
-        if let Some(ingress) = &mut self.ingress {
+        let mut ingress = self.ingress.take();
+        if let Some(ingress) = &mut ingress {
             ingress.begin_window(self.ports);
         }
         for &key in self.keys {
             let (now, mut packet) = self.moment.of(key);
-            if let Some(ingress) = &mut self.ingress {
+            if let Some(ingress) = &mut ingress {
                 ingress.advance(now, self.ports);
             }
             scheme.advance(now, self.reach, self.ports);
@@ -68,12 +69,12 @@ impl Visit for InOrder<'_, '_> {
                 scheme.descend(now, &mut packet, source, egress);
                 egress
             };
-            match &mut self.ingress {
+            match &mut ingress {
                 Some(ingress) => ingress.pass(now, packet, source, egress, self.ports, self.space),
                 None => self.ports[egress as usize].push(now, packet, self.space),
             }
         }
-        if let Some(ingress) = &mut self.ingress {
+        if let Some(ingress) = &mut ingress {
             ingress.advance(self.until, self.ports);
         }
         scheme.advance(self.until - 1, self.reach, self.ports);

@@ -78,6 +78,7 @@ impl Ingress {
     }
 
     /// The outputs may have heard of pauses of their own.
+    #[cold]
     pub(super) fn begin_window(&mut self, ports: &[Port]) {
         for (start, port) in self.starts.iter_mut().zip(ports) {
             *start = port.next_start_at();
@@ -85,6 +86,7 @@ impl Ingress {
     }
 
     /// Starts all that starts before `now`, and takes off the counts what has left by then.
+    #[cold]
     pub(super) fn advance(&mut self, now: Ps, ports: &mut [Port]) {
         for (output, start) in (0..).zip(&mut self.starts) {
             while *start < now {
@@ -103,6 +105,7 @@ impl Ingress {
     }
 
     /// A packet that came in by `input` at `now`, to which all has been brought, goes on by `output`.
+    #[cold]
     pub(super) fn pass(&mut self, now: Ps, packet: Packet, input: u32, output: u32, ports: &mut [Port], space: &mut Space<'_>) {
         let port = &mut ports[output as usize];
         if (self.counts_control || !packet.is_control()) && !port.is_dead() {

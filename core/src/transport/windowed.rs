@@ -134,8 +134,9 @@ impl<S: Sender> Transport for Windowed<S> {
             return;
         }
         let has_answer = self.answers.next_at() <= now && around.port.control_opens_at(now) <= now;
-        let may_send = around.port.data_opens_at(now) <= now;
-        if has_answer && self.sent_data_last || !(may_send && self.send_data(now, around)) && has_answer {
+        let may_send = around.port.data_opens_at(now) <= now && !(has_answer && self.sent_data_last);
+        let has_sent = may_send && self.send_data(now, around);
+        if has_answer && !has_sent {
             self.send_answer(now, around);
         }
     }

@@ -19,8 +19,11 @@ const PACED: &str = r#"{"kind": "paced", "load": 1.0, "acks": "per-packet", "sta
 const WINDOW: &str = r#"{"kind": "constant-window", "max_window": {"bdp": 1.0}, "initial_window": {"bdp": 1.0}, "base_rtt_ps": null,
     "rto_ps": 1000000000, "ack_every_bytes": 1, "start_jitter": "uniform"}"#;
 
-/// The field that is refused, with each of its changes to what is allowed.
-fn refused(transport: &str, changes: &[(&str, &str)]) -> Option<String> {
+/// Fields of `port` and what is written into them.
+type Changes<'a> = &'a [(&'a str, &'a str)];
+
+/// The field that is refused, if one is.
+fn refused(transport: &str, changes: Changes<'_>) -> Option<String> {
     let mut port = serde_json::json!({"buffer_bytes": null, "ecn_threshold_bytes": null, "ecn_full_bytes": null,
         "ecn_at": "dequeue", "shared_buffer": null, "pfc": null, "discipline": {"kind": "fifo"}});
     for (field, value) in changes {
@@ -39,7 +42,7 @@ fn what_does_not_go_together_is_refused_by_name() {
     let shared = ("shared_buffer", r#"{"bytes": 10000, "alpha": 0.1}"#);
     let (control_first, trims) =
         (r#"{"kind": "control-first", "trimming": "off"}"#, r#"{"kind": "control-first", "trimming": "random"}"#);
-    let allowed: [(&str, &[(&str, &str)]); 6] = [
+    let allowed: [(&str, Changes<'_>); 6] = [
         (PACED, &[]),
         (PACED, &[shared]),
         (PACED, &[("ecn_threshold_bytes", "0"), ("ecn_full_bytes", "0"), ("ecn_at", r#""enqueue""#)]),
@@ -50,7 +53,7 @@ fn what_does_not_go_together_is_refused_by_name() {
     for (transport, changes) in allowed {
         assert_eq!(refused(transport, changes), None, "{changes:?}");
     }
-    let wrong: [(&str, &[(&str, &str)], &str); 12] = [
+    let wrong: [(&str, Changes<'_>, &str); 12] = [
         (PACED, &[pfc], "port.pfc"),
         (WINDOW, &[pfc, ("buffer_bytes", "5000")], "port.buffer_bytes"),
         (WINDOW, &[pfc, ("discipline", trims)], "port.discipline.trimming"),
