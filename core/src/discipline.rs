@@ -44,7 +44,7 @@ pub enum Discipline {
     /// By a number in the packet.
     StrictPriority(Box<StrictPriority>),
     /// By a number in the packet, the earliest of the best flow.
-    Pfabric(Pfabric),
+    Pfabric(Box<Pfabric>),
     /// Control before data.
     ControlFirst(Box<ControlFirst>),
 }
@@ -90,7 +90,7 @@ impl Discipline {
                 ))))
             }
             DisciplineConfig::StrictPriority {} => Some(Self::StrictPriority(Box::new(StrictPriority::new(buffer_bytes)))),
-            DisciplineConfig::Pfabric {} => Some(Self::Pfabric(Pfabric::new(buffer_bytes))),
+            DisciplineConfig::Pfabric {} => Some(Self::Pfabric(Box::new(Pfabric::new(buffer_bytes)))),
         }
     }
 

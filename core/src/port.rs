@@ -275,12 +275,7 @@ impl Port {
     #[inline(always)]
     pub fn close_window(&mut self, window_end: Ps, link: &Link, space: &mut Space<'_>) {
         if self.has_limits {
-            if self.held.is_some() {
-                self.start_before(window_end);
-                self.hand_over(window_end, space);
-            } else {
-                self.advance_and_mark(window_end - 1);
-            }
+            self.close_within_limits(window_end, space);
         }
         self.ring.publish(link);
     }

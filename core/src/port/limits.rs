@@ -94,6 +94,17 @@ impl Port {
         }
     }
 
+    /// What [`Port::close_window`] has to do then. Not in its loop, which would be short of registers.
+    #[inline(never)]
+    pub(super) fn close_within_limits(&mut self, window_end: Ps, space: &mut Space<'_>) {
+        if self.held.is_some() {
+            self.start_before(window_end);
+            self.hand_over(window_end, space);
+        } else {
+            self.advance_and_mark(window_end - 1);
+        }
+    }
+
     /// Whether a packet that enters the link is lost.
     #[cold]
     pub(super) fn loses(&mut self, packet: Packet) -> bool {
