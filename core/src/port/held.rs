@@ -63,6 +63,13 @@ impl Port {
         self.held.as_ref().map_or(0, |held| held.discipline.waiting_bytes())
     }
 
+    /// Bytes sent by the moment at which so many are queued. What holds packets back counts them as they start, the others as they arrive.
+    pub fn sent_bytes(&self, queued: u64) -> u64 {
+        let counted = self.tally.bytes[0] + self.tally.bytes[1];
+        let counted_too_early = if self.held.is_some() { queued - self.waiting_bytes() } else { queued };
+        counted.saturating_sub(counted_too_early)
+    }
+
     /// Adds a packet to a port that a host works itself, start by start. A full buffer drops it, or others.
     #[inline(always)]
     pub fn add(&mut self, now: Ps, packet: Packet, dropped: &mut impl FnMut(Packet)) {
