@@ -22,7 +22,7 @@ def draw_config(draw: random.Random, kinds: tuple[str, ...] = KINDS) -> dict[str
         if name in fabric:
             fabric[name]["latency_ps"] = min(fabric[name]["latency_ps"], 2_000_000)
     if draw.random() < 0.5:
-        lost = draw.sample(("data", "ack", "data-ack"), draw.randint(1, 3))
+        lost = draw.sample(("data", "ack", "data-ack", "trimmed", "nack"), draw.randint(1, 4))
         fabric["losses"] = [{"packet": kind, "ppm": one_of((1000, 10_000, 50_000))} for kind in lost]
     payload, header = one_of((4096, 4096, 1000, 9000)), one_of((62, 62, 0))
     frame: dict[str, Any] = {"payload_bytes": payload, "header_bytes": header, "ack_bytes": one_of((64, 64, 64, 999))}
