@@ -1,3 +1,4 @@
+# ruff: noqa: ARG002 - a port may leave unused what it is told
 """Control before data in buffers of their own, with trimming; and the one queue of a port that can be paused."""
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class ControlFirst(HoldingPort):
         return goes_on
 
     def best(self) -> str | None:
-        """Where data may be trimmed, headers alone could fill a link: then ten of control are followed by one of data."""
+        """Where data may be trimmed, headers alone could fill a link: after ten frames of control comes one of data."""
         may_send_data = bool(self.lanes["data"]) and not self.is_paused
         is_datas_turn = self.trimming != "off" and self.control_in_a_row >= MOST_CONTROL_IN_A_ROW and may_send_data
         if self.lanes["control"] and not is_datas_turn:
