@@ -206,13 +206,11 @@ CLAIMS = [
     Claim(
         says="under every transport with windows, AR and REPS complete permutations later than 4Ofan, by 2 % or more",
         holds=rotation_first,
-        tier="full",
         **BEYOND,
     ),
     Claim(
         says="over Ofan the controller makes no difference to permutations and all-to-all: CCTs within 1 %",
         holds=no_difference,
-        tier="full",
         **BEYOND,
     ),
     Claim(
@@ -226,7 +224,6 @@ CLAIMS = [
     Claim(
         says="queues of permutations stay below 15 frames over Ofan and 4Ofan, under every transport with windows",
         holds=short_queues,
-        tier="full",
         **BEYOND,
     ),
     Claim(
@@ -238,14 +235,12 @@ CLAIMS = [
     Claim(
         says="in the incast dcSim and dcPIM lose no data, and all with windows do: their first windows are too much",
         holds=who_loses,
-        tier="full",
         **BEYOND,
     ),
     Claim(
         says="dcSim and dcPIM, which ask first, take half as long again as NSCC over Ofan, or more, for a permutation "
         "of 1 MiB",
         holds=late_starters,
-        tier="full",
         **BEYOND,
     ),
     Claim(
