@@ -137,13 +137,6 @@ impl Port {
         bytes / PIECE * self.pace.time(PIECE as u32) + self.pace.time((bytes % PIECE) as u32)
     }
 
-    /// Bytes sent by the moment at which so many are queued. What holds packets back counts them as they start, the others as they arrive.
-    pub fn sent_bytes(&self, queued: u64) -> u64 {
-        let counted = self.tally.bytes[0] + self.tally.bytes[1];
-        let counted_too_early = if self.held.is_some() { queued - self.waiting_bytes() } else { queued };
-        counted.saturating_sub(counted_too_early)
-    }
-
     /// Bytes that wait or are being sent at `now`.
     #[inline(always)]
     pub fn queued_bytes(&mut self, now: Ps) -> u64 {

@@ -41,6 +41,7 @@ OVER_THEM = {
     "dcpim": ("ofan", "pofan:4", "ar", "rsq"),
 }
 PAIRS = tuple(f"{transport}/{balancer}" for transport, over in OVER_THEM.items() for balancer in over)
+FACTORS, FRAMES = (1, 1.2, 1.5, 2, 3, 5, 10, 15), (1, 3, 10, 30, 100, 192)
 SHORT, LONG, ALL, MANY_TO_ONE = "permutation 1 MiB", "permutation 4 MiB", "all-to-all 16 KiB", "incast 64 to 1"
 
 
@@ -157,7 +158,7 @@ def whatever_the_balancer(table):
     }
     spread = {transport: max(values) / min(values) for transport, values in found.items()}
     text = ", ".join(f"{NAMES[transport]} {value:.2f}" for transport, value in spread.items())
-    return f"largest CCT over the smallest: {text}", all(spread[name] < 1.05 for name in NAMES)
+    return f"largest CCT over the smallest: {text}", all(spread[name] < 1.15 for name in NAMES)
 
 
 def who_loses(table):
@@ -205,29 +206,28 @@ CLAIMS = [
     Claim(
         says="under every transport with windows, AR and REPS complete permutations later than 4Ofan, by 2 % or more",
         holds=rotation_first,
-        tier="full",
         **BEYOND,
     ),
     Claim(
         says="over Ofan the controller makes no difference to permutations and all-to-all: CCTs within 1 %",
         holds=no_difference,
-        tier="full",
         **BEYOND,
     ),
     Claim(
         says="no pair loses data in permutations and all-to-all",
         holds=lossless_but_incast,
         tier="full",
+        why="in an all-to-all a host's turn comes back to a flow after 18 us, when the ACK of its last packet is "
+        "there: REPS sends its next one over the same path, so that all four packets of a flow meet the same others",
         **BEYOND,
     ),
     Claim(
         says="queues of permutations stay below 15 frames over Ofan and 4Ofan, under every transport with windows",
         holds=short_queues,
-        tier="full",
         **BEYOND,
     ),
     Claim(
-        says="an incast takes as long whatever the balancer, within 5 %",
+        says="an incast takes about as long whatever the balancer, within 15 %",
         holds=whatever_the_balancer,
         tier="full",
         **BEYOND,
@@ -235,14 +235,12 @@ CLAIMS = [
     Claim(
         says="in the incast dcSim and dcPIM lose no data, and all with windows do: their first windows are too much",
         holds=who_loses,
-        tier="full",
         **BEYOND,
     ),
     Claim(
         says="dcSim and dcPIM, which ask first, take half as long again as NSCC over Ofan, or more, for a permutation "
         "of 1 MiB",
         holds=late_starters,
-        tier="full",
         **BEYOND,
     ),
     Claim(
@@ -273,7 +271,8 @@ def plot(table, axes):
             axis.bar(places, heights, 0.18, yerr=errors, color=colour, label=display_name(balancer))
         axis.set(title=f"{name}: {'CCT over the bound' if upper else 'largest queue (frames)'}", yscale="log")
         axis.set_xticks(range(len(NAMES)), [name.replace(" ", "\n") for name in NAMES.values()], fontsize=7)
-        axis.yaxis.set_major_formatter("{x:g}")
-        axis.yaxis.set_minor_formatter("{x:g}" if upper else "")
         axis.set_ylim(bottom=1)
+        axis.set_yticks([one for one in (FACTORS if upper else FRAMES) if one <= axis.get_ylim()[1]])
+        axis.yaxis.set_major_formatter("{x:g}")
+        axis.yaxis.set_minor_formatter("")
         axis.grid(visible=False, axis="x")

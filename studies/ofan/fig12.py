@@ -291,28 +291,24 @@ CLAIMS = [
         where=f"{FIG}g",
         paper="at least 14 %",
         holds=later("mswift", 0.11),
-        tier="medium",
     ),
     Claim(
         says="the difference is larger with MSwift than with NSCC",
         where="section 6.5",
         paper="a bit larger",
         holds=larger_difference,
-        tier="medium",
     ),
     Claim(
         says="the largest queues of REPS and AR are shorter with MSwift than with NSCC",
         where=f"{FIG}f and i",
         paper="targets smaller queues",
         holds=smaller_queues,
-        tier="medium",
     ),
     Claim(
         says="utilisation from 10 to 40 us is lower under REPS and AR than under 4Ofan and Ofan, with all three",
         where=f"{FIG}b, e and h",
         paper="lower",
         holds=short_of_the_settled,
-        tier="medium",
     ),
     Claim(
         says="DCTCP: whatever else is swept, REPS and AR complete 150 % later than 4Ofan and Ofan, or more, while "

@@ -1,3 +1,4 @@
+# ruff: noqa: ARG002 - a port may leave unused what it is told
 """Control before data in buffers of their own, with trimming; and the one queue of a port that can be paused."""
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from twin.simulation import Run
     from twin.tree import Link
 
+MOST_CONTROL_IN_A_ROW = 10
+
 
 class ControlFirst(HoldingPort):
     """The composite queue of htsim, after NDP (SIGCOMM 2017); under discipline `fifo` all wait with the data."""
@@ -26,6 +29,7 @@ class ControlFirst(HoldingPort):
         self.trimming = discipline.get("trimming", "off")
         data_bytes: float = math.inf if self.buffer is None else self.buffer
         self.room = {"data": data_bytes, "control": 2 * data_bytes}
+        self.control_in_a_row = 0
         self.trim_stream = Stream(run.seed, TRIM, link.number)
 
     def lane_of(self, packet: Packet) -> str:
@@ -77,9 +81,15 @@ class ControlFirst(HoldingPort):
         return goes_on
 
     def best(self) -> str | None:
-        if self.lanes["control"]:
+        """Where data may be trimmed, headers alone could fill a link: after ten frames of control comes one of data."""
+        may_send_data = bool(self.lanes["data"]) and not self.is_paused
+        is_datas_turn = self.trimming != "off" and self.control_in_a_row >= MOST_CONTROL_IN_A_ROW and may_send_data
+        if self.lanes["control"] and not is_datas_turn:
             return "control"
-        return "data" if self.lanes["data"] and not self.is_paused else None
+        return "data" if may_send_data else None
+
+    def has_started(self, packet: Packet, lane: str) -> None:
+        self.control_in_a_row = self.control_in_a_row + 1 if lane == "control" else 0
 
     def gone(self, packet: Packet, is_lost: bool) -> None:
         if not is_lost:

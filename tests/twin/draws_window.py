@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from twin.catalogue import SCHEMES
-from twin.draws import COLUMNS, draw_balancer, draw_deployments, tell_apart
+from twin.draws import COLUMNS, SAMPLED, draw_balancer, draw_deployments, tell_apart
 from twin.draws_dcsim import draw_pairs, draw_size
 from twin.draws_fabric import PORTS, draw_fabric
 from twin.tree import Tree
@@ -22,23 +22,28 @@ def draw_config(draw: random.Random, kinds: tuple[str, ...] = KINDS) -> dict[str
         if name in fabric:
             fabric[name]["latency_ps"] = min(fabric[name]["latency_ps"], 2_000_000)
     if draw.random() < 0.5:
-        lost = draw.sample(("data", "ack", "data-ack"), draw.randint(1, 3))
+        lost = draw.sample(("data", "ack", "data-ack", "trimmed", "nack"), draw.randint(1, 4))
         fabric["losses"] = [{"packet": kind, "ppm": one_of((1000, 10_000, 50_000))} for kind in lost]
     payload, header = one_of((4096, 4096, 1000, 9000)), one_of((62, 62, 0))
     frame: dict[str, Any] = {"payload_bytes": payload, "header_bytes": header, "ack_bytes": one_of((64, 64, 64, 999))}
     frame |= {"gap_bytes": one_of((20, 20, 0)), "last_frame": one_of(("full", "short"))}
     full = payload + header
     balancer = draw_balancer(draw, one_of(list(SCHEMES)), full)
+    deployments = draw_deployments(draw, fabric, balancer["kind"], full) if draw.random() < 0.2 else []
     transport = draw_transport(draw, fabric, frame, one_of(kinds))
+    time_limit = 10**7 + transport["rto_ps"] * one_of((100, 100, 30, 5))
+    if any(one["kind"] in SAMPLED for one in (balancer, *(deployment["balancer"] for deployment in deployments))):
+        # All switches' samples take the twin long.
+        time_limit = min(time_limit, 6 * 10**7)
     return {
         "seed": draw.randrange(2**64),
         "threads": one_of((1, 1, 2, 3)),
-        "time_limit_ps": 10**7 + transport["rto_ps"] * one_of((100, 100, 30, 5)),
+        "time_limit_ps": time_limit,
         "fabric": fabric,
         "frame": frame,
         "port": draw_port(draw, full),
         "balancer": balancer,
-        "deployments": draw_deployments(draw, fabric, balancer["kind"], full) if draw.random() < 0.2 else [],
+        "deployments": deployments,
         "transport": transport,
         "measure": {
             **{"queues": draw.random() < 0.8, "trace": True, "interval_ps": None, "watched_port": None},

@@ -3,7 +3,7 @@
 //!
 //! *Source*: the composite queue of htsim's UEC simulator, after NDP (Handley et al., SIGCOMM 2017). Both buffers are drop-tail and count the frame that is being sent.
 //! *Differs*: data alone is marked, by the data queue with the frame itself; a frame in service is never trimmed. Where switches pause their neighbours, it is also what
-//! holds the packets of FIFO ports: all of them in the data queue. *State*: two queues. *Cost*: one look at each queue a packet.
+//! holds the packets of FIFO ports: all of them in the data queue. Where data is trimmed, ten control frames in a row are followed by one of data, as in both sources: headers alone could fill a link. *State*: two queues. *Cost*: one look at each queue a packet.
 
 use super::{Marking, Queueing};
 use crate::config::{EcnAt, Trimming};
@@ -26,6 +26,9 @@ pub struct Rules {
     /// How fast it sends.
     pub pace: BytePace,
 }
+
+/// Control frames in a row while data waits, where data may be trimmed (htsim's composite queue).
+const MOST_IN_A_ROW: u32 = 10;
 
 /// What it has counted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,6 +89,8 @@ impl Queue {
 pub struct ControlFirst {
     control: Queue,
     data: Queue,
+    /// Control frames taken since the last data frame.
+    in_a_row: u32,
     rules: Rules,
     marking: Option<Marking>,
     /// Decides between what arrives and what came last.
@@ -95,7 +100,8 @@ pub struct ControlFirst {
 
 impl ControlFirst {
     pub(super) fn new(rules: Rules, marking: Option<Marking>, stream: Stream) -> Self {
-        Self { control: Queue::default(), data: Queue::default(), rules, marking, stream, tally: QueueTally::default() }
+        let (control, data) = (Queue::default(), Queue::default());
+        Self { control, data, in_a_row: 0, rules, marking, stream, tally: QueueTally::default() }
     }
 
     /// What it has counted.
@@ -185,7 +191,13 @@ impl Queueing for ControlFirst {
 
     #[cold]
     fn take(&mut self, at: Ps) -> Option<Slot> {
-        self.control.take(at, self.rules.pace).or_else(|| self.data.take(at, self.rules.pace))
+        let is_datas_turn = self.rules.trimming != Trimming::Off && self.in_a_row >= MOST_IN_A_ROW;
+        if !self.control.slots.is_empty() && !(is_datas_turn && !self.data.slots.is_empty()) {
+            self.in_a_row += 1;
+            return self.control.take(at, self.rules.pace);
+        }
+        self.in_a_row = 0;
+        self.data.take(at, self.rules.pace)
     }
 
     #[inline(always)]

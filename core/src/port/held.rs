@@ -17,13 +17,23 @@ pub struct Held {
     /// The frame on the wire: its size, and when its last bit leaves.
     served_bytes: u32,
     served_until: Ps,
+    /// Whether the link loses it.
+    loses_served: bool,
     /// Whether it is data that may be marked when that has left.
     may_mark: bool,
 }
 
 impl Held {
     pub(super) fn new(discipline: Discipline) -> Self {
-        Self { discipline, outbox: Vec::new(), decided_until: 0, served_bytes: 0, served_until: 0, may_mark: false }
+        Self {
+            discipline,
+            outbox: Vec::new(),
+            decided_until: 0,
+            served_bytes: 0,
+            served_until: 0,
+            loses_served: false,
+            may_mark: false,
+        }
     }
 
     #[inline(always)]
@@ -63,6 +73,18 @@ impl Port {
         self.held.as_ref().map_or(0, |held| held.discipline.waiting_bytes())
     }
 
+    /// Bytes sent by the moment at which so many are queued. What holds packets back counts them as they start, unless the link loses them, the others as they arrive.
+    pub fn sent_bytes(&self, queued: u64) -> u64 {
+        let counted = self.tally.bytes[0] + self.tally.bytes[1];
+        match &self.held {
+            None => counted - queued,
+            Some(held) if queued > held.discipline.waiting_bytes() && !held.loses_served => {
+                counted - u64::from(held.served_bytes)
+            }
+            Some(_) => counted,
+        }
+    }
+
     /// Adds a packet to a port that a host works itself, start by start. A full buffer drops it, or others.
     #[inline(always)]
     pub fn add(&mut self, now: Ps, packet: Packet, dropped: &mut impl FnMut(Packet)) {
@@ -90,7 +112,8 @@ impl Port {
         let left = at + self.pace.time(bytes);
         self.busy_until = left + self.gap;
         (held.served_bytes, held.served_until) = (bytes, left);
-        if self.losses.as_mut().is_some_and(|losses| losses.hit(packet)) {
+        held.loses_served = self.losses.as_mut().is_some_and(|losses| losses.hit(packet));
+        if held.loses_served {
             self.tally.lost[class] += 1;
         } else {
             self.tally.bytes[class] += u64::from(bytes);

@@ -31,7 +31,8 @@ impl Pauses {
 
     /// The earliest moment from `at` on at which the port is not paused, by what is known.
     pub fn opens_at(&self, at: Ps) -> Ps {
-        let mut open = if self.is_paused { NEVER } else { at };
+        // Nobody may send in a pause that is over.
+        let mut open = if self.is_paused { NEVER } else { at.max(self.since) };
         for &(moment, pauses) in &self.turns {
             if !pauses {
                 open = open.min(moment.max(at));
