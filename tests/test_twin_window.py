@@ -114,9 +114,12 @@ def test_the_base_rtt_is_that_of_the_best_path(spine: int, slow: str) -> None:
     compare_messages(config, [0], [1], 200)
 
 
+@pytest.mark.parametrize("lost_ppm", [0, 100_000])
 @pytest.mark.parametrize("balancer", ["dlb", "sglb", "jsq", "ar"])
-def test_balancers_see_the_queues_of_ports_that_hold_packets_back(balancer: str) -> None:
+def test_balancers_see_the_queues_of_ports_that_hold_packets_back(balancer: str, lost_ppm: int) -> None:
+    """A frame that will be lost is in the queue while it is on the wire, and is never counted as sent."""
     fabric = fat_tree(4, agg_core_link=link(100), edge_agg_link=link(200))
+    fabric |= {"losses": [{"packet": "data", "ppm": lost_ppm}]}
     discipline = {"kind": "control-first", "trimming": "off"}
     compare_messages(windows(fabric, balancer, discipline=discipline), [0, 1, 2, 3], [8, 9, 12, 4], 60)
 
