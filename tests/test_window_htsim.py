@@ -109,7 +109,8 @@ def of_same_order(one: float, other: float) -> bool:
 # a tenth of a per mille apart, so one is enough.
 CASES = ((128, 1, 4), (432, 1, 2), (1024, 1, 1), (432, 4, 1), (128, 16, 3))
 SPRAYED = [
-    pytest.param(rows, seeds, id=f"{scheme}-{cc}-{hosts}-{mib}MiB")
+    # REPS varies least with the seed.
+    pytest.param(rows, 1 if (mib, scheme) == (16, "reps4096_ackall") else seeds, id=f"{scheme}-{cc}-{hosts}-{mib}MiB")
     for hosts, mib, seeds in CASES
     for scheme in ("oblivious4096", "reps4096_ackall")
     for cc in (("nscc",) if mib == 4 else ("constant", "nscc"))
