@@ -45,6 +45,9 @@ def compare(config: dict[str, Any], drawn: dict[str, list[int]]) -> Outcome | No
         # The door has the integral of the queue in floating point.
         values = [float(value) for value in column] if name == "queue_byte_ps" else column
         assert got["ports"][name].tolist() == (values if is_measured else [0] * len(column)), f"ports.{name}"
+    for table, columns in {"series": wanted.series, "windows": wanted.windows}.items():
+        for name, column in columns.items():
+            assert got[table][name].tolist() == column, f"{table}.{name}"
     assert {name: totals[name] for name in wanted.totals} == wanted.totals
     assert {name: int(count) for name, count in got["transport"].items()} == wanted.transport
     return wanted

@@ -35,6 +35,7 @@ def draw_config(draw: random.Random, kinds: tuple[str, ...] = KINDS) -> dict[str
     if any(one["kind"] in SAMPLED for one in (balancer, *(deployment["balancer"] for deployment in deployments))):
         # All switches' samples take the twin long.
         time_limit = min(time_limit, 6 * 10**7)
+    interval = one_of((None, None, max(time_limit // 1000, 777_777)))
     return {
         "seed": draw.randrange(2**64),
         "threads": one_of((1, 1, 2, 3)),
@@ -46,8 +47,12 @@ def draw_config(draw: random.Random, kinds: tuple[str, ...] = KINDS) -> dict[str
         "deployments": deployments,
         "transport": transport,
         "measure": {
-            **{"queues": draw.random() < 0.8, "trace": True, "interval_ps": None, "watched_port": None},
-            "watched_messages": [],
+            "queues": draw.random() < 0.8,
+            "trace": True,
+            "interval_ps": interval,
+            "most_rows": None,
+            "watched_port": None,
+            "watched_messages": [0] if interval else [],
         },
     }
 

@@ -36,6 +36,14 @@ class NewReno(Sender):
         self.deviation = 0
         self.timer_since = 0
 
+    @property
+    def window_bytes(self) -> int:
+        return self.window
+
+    @property
+    def bytes_in_flight(self) -> int:
+        return sum(self.flow.sizes[psn] for psn in self.sent_at if psn not in self.known)
+
     # What may be sent
 
     def next(self) -> int | None:

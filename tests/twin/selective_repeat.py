@@ -34,6 +34,10 @@ class SelectiveRepeat(Sender):
         self.last_sent_at = 0
 
     @property
+    def window_bytes(self) -> int:
+        return int(self.controller.window)
+
+    @property
     def bytes_in_flight(self) -> int:
         return sum(self.flow.sizes[psn] for psn in self.in_flight)
 
@@ -44,7 +48,7 @@ class SelectiveRepeat(Sender):
             psn = self.first_new
         else:
             return None
-        fits = self.bytes_in_flight + self.flow.sizes[psn] <= int(self.controller.window)
+        fits = self.bytes_in_flight + self.flow.sizes[psn] <= self.window_bytes
         may_go_alone = not self.in_flight and self.run.now >= self.opens_at
         return psn if fits or may_go_alone else None
 

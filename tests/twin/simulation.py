@@ -21,6 +21,7 @@ from twin.hosts import Host
 from twin.pfc import Pfc
 from twin.ports import Port
 from twin.schemes import Decision, Scheme
+from twin.series import Series
 from twin.streams import TIE, Stream
 from twin.tree import Link, Node, Tree
 from twin.window_host import COUNTS as WINDOW_COUNTS
@@ -55,6 +56,7 @@ class Run:
         self.plan_changes(config["fabric"])
         host = HOSTS[config["transport"]["kind"]]
         self.hosts = {node: host(self, node, self.sent_by[node]) for node in self.tree.hosts}
+        self.series = Series(self)
 
     def connect(self, messages: dict[str, Any]) -> None:
         self.dependents: dict[tuple[int, int], list[Flow]] = defaultdict(list)
@@ -187,6 +189,7 @@ class Run:
                 # Ports that decide what starts when it starts have counted nothing in advance but that.
                 if status == "time-limit" or not isinstance(port, HoldingPort):
                     port.cut()
+        self.series.end()
         tallies = [self.ports[link].tally for link in self.tree.links]
         names = [*PORT_COLUMNS, *(LANE_COLUMNS if self.config["port"]["discipline"]["kind"] == "dcsim" else ())]
         return Outcome(
@@ -197,6 +200,8 @@ class Run:
             {name: self.unroutable[name] for name in ("unroutable_data_count", "unroutable_control_count")},
             self.counts,
             finished_at,
+            dict(self.series.rows),
+            dict(self.series.windows),
         )
 
 

@@ -48,6 +48,15 @@ class Sender:
         return len(self.sent_at)
 
     @property
+    def window_bytes(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def bytes_in_flight(self) -> int:
+        """Sent, and neither acknowledged nor given up."""
+        raise NotImplementedError
+
+    @property
     def is_complete(self) -> bool:
         return len(self.known) == self.flow.packets
 

@@ -118,6 +118,8 @@ class Outcome:
     totals: dict[str, int]
     transport: dict[str, int]
     finished_at: int
+    series: dict[str, list[int]]
+    windows: dict[str, list[int]]
 
 
 def read_flows(messages: dict[str, Any], frame: dict[str, Any], tree: Tree) -> list[Flow]:
