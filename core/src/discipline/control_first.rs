@@ -191,8 +191,9 @@ impl Queueing for ControlFirst {
 
     #[cold]
     fn take(&mut self, at: Ps) -> Option<Slot> {
-        let is_datas_turn = self.rules.trimming != Trimming::Off && self.in_a_row >= MOST_IN_A_ROW;
-        if !self.control.slots.is_empty() && !(is_datas_turn && !self.data.slots.is_empty()) {
+        let may_take_control =
+            self.rules.trimming == Trimming::Off || self.in_a_row < MOST_IN_A_ROW || self.data.slots.is_empty();
+        if may_take_control && !self.control.slots.is_empty() {
             self.in_a_row += 1;
             return self.control.take(at, self.rules.pace);
         }
