@@ -24,7 +24,7 @@ BALANCERS = (
     "ofan", "pofan", "drb", "ethereal", "rsq", "rps", "reps", "ar", "jsq", "choice", "drill", "conga", "dlb", "sglb",
     "simple-rr", "ecmp", "flowlet",
 )  # fmt: skip
-TRANSPORTS = ("dcsim", "pfabric", "phost", "dcpim")
+TRANSPORTS = ("dcsim", "pfabric", "phost", "dcpim", "constant-window", "dctcp", "nscc", "mswift")
 PACKETS = 64
 TOLERANCE_FRACTION = 0.03
 

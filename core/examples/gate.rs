@@ -40,6 +40,16 @@ fn scheme(kind: &str) -> String {
     format!(r#"{{"kind": "{kind}"{parameters}}}"#)
 }
 
+/// What the transports with windows have in common.
+macro_rules! window {
+    () => {
+        r#""max_window": {"bdp": 1.5}, "initial_window": {"bdp": 1.5}, "base_rtt_ps": null, "rto_ps": 63000000, "ack_every_bytes": 1"#
+    };
+}
+
+const WINDOW: &str = window!();
+const FIFO: &str = r#""fifo""#;
+
 /// A transport with its usual parameters, the port discipline that it needs, and a balancer that goes with it; nothing for other names.
 fn transport(kind: &str) -> Option<[String; 3]> {
     let (parameters, discipline, balancer) = match kind {
@@ -66,6 +76,37 @@ fn transport(kind: &str) -> Option<[String; 3]> {
                "retry_ps": 78000000"#,
             r#""strict-priority""#,
             "rsq",
+        ),
+        "constant-window" => (WINDOW, FIFO, "ofan"),
+        "dctcp" => (
+            concat!(
+                window!(),
+                r#", "gain": 0.0625, "initial_alpha": 0.0, "duplicate_acks": 3, "counts_paths": true, "reduces_unmarked": true"#
+            ),
+            FIFO,
+            "ofan",
+        ),
+        "nscc" => (
+            concat!(
+                window!(),
+                r#", "network_rtt_ps": 6253320, "target_ps": 6253320, "proportional_bytes_per_us": 5691.9, "fair_bytes": 85379.0,
+                   "eta_bytes": 2561.0, "fast_scale": 1.0422, "fast_below_ps": 1000000, "decrease_gain": 0.8, "least_factor": 0.5,
+                   "delay_gain": 0.0125, "adjust_ps": 6253320, "adjust_bytes": 33264, "quick_adapt_above_ps": 25013280,
+                   "quick_adapt_shift": 3, "min_window_bytes": 4158, "median_samples": 0"#
+            ),
+            FIFO,
+            "ofan",
+        ),
+        "mswift" => (
+            concat!(
+                window!(),
+                r#", "increase_packets": 1.0, "decrease_gain": 0.8, "most_decrease": 0.5, "base_target_ps": 500000,
+                   "hop_target_ps": 0, "flow_scaling_ps": 2500000, "flow_scaling_from_packets": 0.1,
+                   "flow_scaling_to_packets": 100.0, "min_window_packets": 0.01, "reset_after_timeouts": 5,
+                   "median_samples": 256, "flushes_on_decrease": false"#
+            ),
+            FIFO,
+            "ofan",
         ),
         _ => return None,
     };
