@@ -30,8 +30,8 @@ class Series:
         self.run.at(self.run.now + int(self.interval), MEASURE, (), self.measure_and_go_on)
 
     def end(self) -> None:
-        """The last interval is shorter than the others."""
-        if self.interval < math.inf and self.run.now % self.interval:
+        """The last interval may be shorter than the others."""
+        if self.interval < math.inf and self.rows["end_ps"][-1:] != [self.run.now]:
             self.measure()
 
     def measure(self) -> None:
