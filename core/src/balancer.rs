@@ -19,7 +19,7 @@ use crate::fabric::{Reach, ValidPorts};
 use crate::packet::Packet;
 use crate::port::Port;
 use crate::rng::Stream;
-use crate::units::Ps;
+use crate::units::{NEVER, Ps};
 pub use everywhere::everywhere;
 
 /// What a balancer may look at when it decides.
@@ -62,6 +62,11 @@ pub trait Balancer {
 pub trait Watchful {
     /// Time has come to `now`: every packet before it is in its port, down ports first in `ports`.
     fn advance(&mut self, now: Ps, reach: Reach<'_>, ports: &mut [Port]);
+
+    /// The next moment at which it looks at the ports by itself.
+    fn looks_at(&self) -> Ps {
+        NEVER
+    }
 
     /// The uplink for this packet, one of `decision.valid`. `packet` is what will be sent.
     fn climb(&mut self, decision: Decision<'_>, packet: &mut Packet) -> u16;

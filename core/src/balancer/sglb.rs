@@ -266,6 +266,10 @@ impl Sglb {
 }
 
 impl Watchful for Sglb {
+    fn looks_at(&self) -> Ps {
+        self.sample_at
+    }
+
     #[inline(always)]
     fn advance(&mut self, now: Ps, reach: Reach<'_>, ports: &mut [Port]) {
         if now >= self.sample_at {

@@ -34,6 +34,18 @@ impl Watchful for Plain<'_> {
     fn descend(&mut self, _now: Ps, _packet: &mut Packet, _ingress: u32, _egress: u32) {}
 }
 
+/// Lets a scheme look at the ports at all its moments up to `now`, as they are then.
+fn look(scheme: &mut impl Watchful, now: Ps, reach: Reach<'_>, ingress: &mut Ingress, ports: &mut [Port]) {
+    loop {
+        let at = scheme.looks_at();
+        if at > now {
+            return;
+        }
+        ingress.advance(at, ports);
+        scheme.advance(at, reach, ports);
+    }
+}
+
 impl Visit for InOrder<'_, '_> {
     // One loop for all of them: it is rare that they get here.
     fn balancer(&mut self, scheme: &mut impl Balancer) {
@@ -50,6 +62,7 @@ impl Visit for InOrder<'_, '_> {
         for &key in self.keys {
             let (now, mut packet) = self.moment.of(key);
             if let Some(ingress) = &mut ingress {
+                look(scheme, now, self.reach, ingress, self.ports);
                 ingress.advance(now, self.ports);
             }
             scheme.advance(now, self.reach, self.ports);
@@ -75,6 +88,7 @@ impl Visit for InOrder<'_, '_> {
             }
         }
         if let Some(ingress) = &mut ingress {
+            look(scheme, self.until - 1, self.reach, ingress, self.ports);
             ingress.advance(self.until, self.ports);
         }
         scheme.advance(self.until - 1, self.reach, self.ports);

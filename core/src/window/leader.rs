@@ -30,6 +30,8 @@ pub(super) struct Leader<'a> {
     /// Where the present window ends, and what has happened in it so far.
     window_ends_at: Ps,
     activity: u64,
+    /// Whether the present window is there only because an interval of the series ends with it.
+    only_ends_interval: bool,
     has_released: bool,
     pub(super) packet_hops_count: u64,
     pub(super) unroutable: [u64; 2],
@@ -65,6 +67,7 @@ impl<'a> Leader<'a> {
             active_until: 0,
             window_ends_at: 0,
             activity: 0,
+            only_ends_interval: false,
             has_released: false,
             packet_hops_count: 0,
             unroutable: [0; 2],
@@ -98,8 +101,7 @@ impl<'a> Leader<'a> {
             plan.step = Step::Window;
             let may_jump = self.settles_in == 0 || (arrival == NEVER && plan.from >= self.active_until + self.settles_in);
             if may_jump {
-                plan.from = plan.from.max(next.min(self.next_change_at()));
-                self.intervals.pass(shared, plan.from.min(self.time_limit));
+                self.jump(&mut plan, next.min(self.next_change_at()), shared);
             }
             if next == NEVER {
                 self.stop(&mut plan, Status::Stuck);
@@ -143,9 +145,20 @@ impl<'a> Leader<'a> {
         }
     }
 
+    /// Nothing happens before `target`, but that ports work off what they have: an interval of the series that ends meanwhile ends in a window of its own.
+    fn jump(&mut self, plan: &mut Plan, target: Ps, shared: &Shared) {
+        if target != NEVER && self.intervals.next_at < target.min(self.time_limit) {
+            self.window_ends_at = self.intervals.next_at;
+            self.only_ends_interval = true;
+        } else {
+            plan.from = plan.from.max(target);
+            self.intervals.pass(shared, plan.from.min(self.time_limit));
+        }
+    }
+
     /// A window is over: says what comes next.
     fn judge(&mut self, plan: &mut Plan) {
-        self.windows_count += 1;
+        self.windows_count += u64::from(!std::mem::take(&mut self.only_ends_interval));
         if self.activity > 0 {
             self.active_until = self.end_at;
         }

@@ -1,7 +1,7 @@
 //! The sending side of one flow.
 
 use super::outstanding::Outstanding;
-use super::sender::Sender;
+use super::sender::{Frames, Sender};
 use crate::units::Ps;
 use crate::workload::SendFlow;
 
@@ -19,7 +19,7 @@ pub(super) struct Flow<S> {
 
 impl<S: Sender> Flow<S> {
     #[inline(always)]
-    pub(super) fn may_send(&self, flow: &SendFlow, now: Ps, full_frame: u32) -> Option<u32> {
-        if self.has_begun { self.sender.next(flow, &self.out, now, full_frame) } else { None }
+    pub(super) fn may_send(&self, flow: &SendFlow, now: Ps, frames: Frames<'_>) -> Option<u32> {
+        if self.has_begun { self.sender.next(flow, &self.out, now, frames) } else { None }
     }
 }

@@ -5,7 +5,7 @@
 //! each timeout until an ACK brings progress; from the first hole on all is sent again. *State*: some ten numbers a flow (host). *Cost*: an ACK a packet.
 
 use super::outstanding::Outstanding;
-use super::sender::{Report, Sender};
+use super::sender::{Frames, Report, Sender};
 use crate::congestion::{Route, dctcp};
 use crate::units::{NEVER, Ps};
 use crate::workload::SendFlow;
@@ -89,7 +89,7 @@ impl Sender for NewReno {
     }
 
     #[inline(always)]
-    fn next(&self, flow: &SendFlow, _out: &Outstanding, _now: Ps, _full_frame: u32) -> Option<u32> {
+    fn next(&self, flow: &SendFlow, _out: &Outstanding, _now: Ps, _frames: Frames<'_>) -> Option<u32> {
         if self.hole.is_some() {
             return self.hole;
         }

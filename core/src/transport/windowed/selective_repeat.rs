@@ -5,7 +5,7 @@
 //! that has arrived (`workload/arrivals.rs`), not 64 packets of it. *State*: 16 bytes a packet in flight (host). *Cost*: an ACK a packet, or fewer.
 
 use super::outstanding::Outstanding;
-use super::sender::{Report, Sender};
+use super::sender::{Frames, Report, Sender};
 use crate::congestion::{Controller, Feedback, Route};
 use crate::units::{NEVER, Ps};
 use crate::workload::SendFlow;
@@ -55,12 +55,12 @@ impl<C: Controller> Sender for SelectiveRepeat<C> {
     }
 
     #[inline(always)]
-    fn next(&self, flow: &SendFlow, out: &Outstanding, now: Ps, full_frame: u32) -> Option<u32> {
+    fn next(&self, flow: &SendFlow, out: &Outstanding, now: Ps, frames: Frames<'_>) -> Option<u32> {
         let psn = match self.lost.front() {
             Some(&lost) => lost,
             None => Some(out.next_new()).filter(|&psn| psn < flow.packets && psn - out.base() < REACH)?,
         };
-        let bytes = u64::from(flow.frame_bytes(psn, full_frame));
+        let bytes = u64::from(frames.bytes(flow, psn));
         let fits = out.in_flight() + bytes <= self.controller.window() || out.in_flight() == 0 && now >= self.opens_at();
         fits.then_some(psn)
     }

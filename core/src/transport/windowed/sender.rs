@@ -3,7 +3,7 @@
 use super::outstanding::Outstanding;
 use crate::congestion::Route;
 use crate::units::Ps;
-use crate::workload::SendFlow;
+use crate::workload::{SendFlow, Subflows};
 
 /// What an ACK has told of a flow's packets.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,23 @@ pub struct Report {
     pub is_old: bool,
 }
 
+/// Sizes of a flow's frames.
+#[derive(Clone, Copy)]
+pub struct Frames<'a> {
+    /// A full one.
+    pub full: u32,
+    /// How the flow is divided over paths, if it is.
+    pub subflows: Option<&'a Subflows>,
+}
+
+impl Frames<'_> {
+    /// Size of that of a packet.
+    #[inline(always)]
+    pub fn bytes(self, flow: &SendFlow, psn: u32) -> u32 {
+        self.subflows.and_then(|subflows| subflows.frame_bytes(psn)).unwrap_or_else(|| flow.frame_bytes(psn, self.full))
+    }
+}
+
 /// The sending side of a flow.
 pub trait Sender {
     /// What the flows of a run have in common.
@@ -29,7 +46,7 @@ pub trait Sender {
     fn new(rules: &Self::Rules, route: &Route, paths: u32) -> Self;
 
     /// The packet that may leave now.
-    fn next(&self, flow: &SendFlow, out: &Outstanding, now: Ps, full_frame: u32) -> Option<u32>;
+    fn next(&self, flow: &SendFlow, out: &Outstanding, now: Ps, frames: Frames<'_>) -> Option<u32>;
 
     /// That packet has left, and `out` knows.
     fn sent(&mut self, psn: u32, now: Ps, out: &Outstanding);

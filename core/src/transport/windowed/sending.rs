@@ -1,11 +1,17 @@
 //! What leaves a host with windows: which flow is next, its packet, and the answers in between.
 
-use super::sender::Sender;
+use super::sender::{Frames, Sender};
 use super::{ACKS, NACKS, Windowed};
 use crate::packet::{Kind, Packet};
 use crate::spreader::Outgoing;
 use crate::transport::Surroundings;
 use crate::units::Ps;
+
+/// Sizes of the frames of a host's flow.
+#[inline(always)]
+fn frames<'a>(own: usize, around: &Surroundings<'a, '_>) -> Frames<'a> {
+    Frames { full: around.rules.full_frame, subflows: around.workload.subflows.get(around.send_base as usize + own) }
+}
 
 impl<S: Sender> Windowed<S> {
     /// Lets the flows that are ready take turns.
@@ -24,7 +30,7 @@ impl<S: Sender> Windowed<S> {
     #[inline(always)]
     pub(super) fn enliven(&mut self, own: usize, now: Ps, around: &Surroundings<'_, '_>) {
         let flow = &mut self.flows[own];
-        if !flow.is_live && flow.may_send(&around.send[own], now, around.rules.full_frame).is_some() {
+        if !flow.is_live && flow.may_send(&around.send[own], now, frames(own, around)).is_some() {
             flow.is_live = true;
             if self.live.is_empty() {
                 self.live_since = now;
@@ -62,21 +68,21 @@ impl<S: Sender> Windowed<S> {
     pub(super) fn send_data(&mut self, now: Ps, around: &mut Surroundings<'_, '_>) -> bool {
         while let Some(&number) = self.live.front() {
             let own = number as usize;
+            let frames = frames(own, around);
             let (flow, send) = (&mut self.flows[own], &mut around.send[own]);
-            let full_frame = around.rules.full_frame;
-            let Some(psn) = flow.may_send(send, now, full_frame) else {
+            let Some(psn) = flow.may_send(send, now, frames) else {
                 flow.is_live = false;
                 self.live.pop_front();
                 continue;
             };
             send.note_start(now);
-            let bytes = send.frame_bytes(psn, full_frame);
+            let bytes = frames.bytes(send, psn);
             let (fabric, routes, address) = (around.fabric, around.routes, send.address);
             let (path, bytes) = self.spreader.data(Outgoing { now, fabric, routes, flow: own, psn, address, bytes });
             let is_first = flow.out.send(psn, bytes, now);
             flow.sender.sent(psn, now, &flow.out);
             self.noted.note_sent(own, is_first, now);
-            let has_more = flow.may_send(send, now, full_frame).is_some();
+            let has_more = flow.may_send(send, now, frames).is_some();
             let kind = match is_first {
                 true if self.coalesces && !has_more => Kind::DataAsking,
                 true => Kind::Data,
