@@ -59,7 +59,7 @@ def average_gain(table):
 def dcsim_at_most(column, limit):
     def holds(table):
         most = table.filter(pl.col("transport") == "dcsim")[column].max()
-        return f"at most {most:.3%} in a run", most <= limit
+        return f"at most {most:.2g} of the packets of a run", most <= limit
 
     return holds
 
@@ -101,6 +101,8 @@ CLAIMS = [
         where="section 4.1, Fig. 6b",
         paper="0",
         holds=dcsim_at_most(LOSS, 0),
+        why="buckets of 12 tokens: 9 packets in two of 60 runs. With a bucket of 1 the same two lose none, and take "
+        "17 % longer",
     ),
     Claim(
         says="dcSim's queueing delay is below that of dcPIM and pFabric",
