@@ -215,7 +215,7 @@ class Ethereal(Pinned):
         """Frames of subflows of equal bytes, which take turns; a subflow's last frame carries what is left."""
         frame = self.run.config["frame"]
         rest = [size // count + (i < size % count) for i in range(count)]
-        sizes = [frame["header_bytes"]] if size == 0 else []
+        sizes = [frame["header_bytes"] or frame["ack_bytes"]] if size == 0 else []
         while any(rest):
             for i in range(count):
                 payload = min(rest[i], frame["payload_bytes"])
