@@ -29,10 +29,6 @@ def draw_config(draw: random.Random, kinds: tuple[str, ...] = KINDS) -> dict[str
     frame |= {"gap_bytes": one_of((20, 20, 0)), "last_frame": one_of(("full", "short"))}
     full = payload + header
     balancer = draw_balancer(draw, one_of(list(SCHEMES)), full)
-    if balancer.get("split") == "bytes":
-        # The engine splits a message of no bytes into frames of no bytes where there is no header.
-        frame["header_bytes"] = 62
-    full = payload + frame["header_bytes"]
     deployments = draw_deployments(draw, fabric, balancer["kind"], full) if draw.random() < 0.2 else []
     transport = draw_transport(draw, fabric, frame, one_of(kinds))
     time_limit = 10**7 + transport["rto_ps"] * one_of((100, 100, 30, 5))

@@ -47,6 +47,11 @@ impl Held {
         }
     }
 
+    /// When the last bit of the frame on the wire would leave, and its size, if the link loses it.
+    pub(super) fn lost_in_service(&self, now: Ps) -> Option<(Ps, u32)> {
+        (self.loses_served && self.served_until > now).then_some((self.served_until, self.served_bytes))
+    }
+
     fn queued_bytes(&self, now: Ps) -> u64 {
         self.discipline.waiting_bytes() + if self.served_until > now { u64::from(self.served_bytes) } else { 0 }
     }

@@ -44,6 +44,10 @@ impl Port {
         // What has not left has not been consumed either, so it is all in the ring.
         let sent = (self.tally.frames[0] + self.tally.frames[1]).min(u64::from(self.ring.size()));
         let mut taken = [0; 2];
+        // A frame that the link loses is in no ring.
+        if let Some((until, bytes)) = self.held.as_ref().and_then(|held| held.lost_in_service(end)).filter(|_| self.observes) {
+            self.tally.queue_byte_ps -= u128::from(until - end) * u128::from(bytes);
+        }
         for back in 1..=sent as u32 {
             let number = self.ring.end().wrapping_sub(back);
             let &Slot { at, packet } = self.ring.slot(number);

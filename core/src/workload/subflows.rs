@@ -74,7 +74,9 @@ pub(super) fn divide(messages: &Messages, row: &[u32], fabric: &Fabric, frame: &
                 (count, (place - whole) * count % paths)
             };
             let count = u64::from(count).min(bytes.max(1)) as u32;
-            let share = (split == Split::Bytes).then(|| (bytes / u64::from(count), (bytes % u64::from(count)) as u32));
+            // What carries nothing travels whole, as everywhere.
+            let share =
+                (split == Split::Bytes && bytes > 0).then(|| (bytes / u64::from(count), (bytes % u64::from(count)) as u32));
             divided[flow] = Subflows { count, paths, offset, group: group as u32, share, ..nothing };
         }
     }
