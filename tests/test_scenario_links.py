@@ -137,7 +137,8 @@ def test_a_watched_port_is_a_directed_link() -> None:
         return core_config(Scenario(fabric=FABRIC, measure=measure, **parts))["measure"]
 
     assert watched("edge-0/host-3") == {
-        "queues": True, "trace": False, "interval_ps": 1_000_000, "watched_port": ["edge-0", "host-3"],
+        "queues": True, "trace": False, "interval_ps": 1_000_000, "most_rows": None,
+        "watched_port": ["edge-0", "host-3"], "watched_messages": [],
     }  # fmt: skip
     assert watched("ToR-0/aggregation-1")["watched_port"] == ["edge-0", "agg-1"]
     assert watched("core-1/agg-0")["watched_port"] == ["core-1", "agg-0"]

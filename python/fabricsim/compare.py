@@ -116,7 +116,7 @@ def compare_transports(
 ) -> Comparison:
     """Run `base` under each transport, over the balancer given with it or its usual one; else as `compare`.
 
-    The usual one is `Rps` for dcSim, `Ofan` for paced hosts and `Rsq` for the others
+    The usual one is `Rps` for dcSim, `Ofan` for paced hosts and those with windows, `Rsq` for the others
     (`fabricsim.contestants.usual_balancer`).
     """
     chosen = [of_transport(*one) if isinstance(one, tuple) else of_transport(one) for one in transports]

@@ -49,7 +49,8 @@ class Port(Part):
         default="auto",
         description="A data frame that leaves more than this queued, itself included, is marked (and counted). "
         "auto: 80kB, or 10 data frames where those are more, if the transport (dctcp, nscc) or the balancer (reps) "
-        "reacts to marks, else none. Ofan section 6 has 80kB, and 10 packets where they are of 64 KB.",
+        "reacts to marks, else none; half the buffer at most. Ofan section 6 has 80kB, and 10 packets where they are "
+        "of 64 KB.",
     )
     ecn_full_threshold: Annotated[Bytes | Literal["none"], Between(*_SIZE, word="none")] = Field(
         default="none",

@@ -65,7 +65,11 @@ class Scenario(Part):
         if isinstance(threshold, Bytes):
             return int(threshold)
         reacts = self.balancer.reacts_to_marks or self.transport.reacts_to_marks
-        return self._marking_bytes if threshold == "auto" and self.transport.discipline == "fifo" and reacts else None
+        if threshold != "auto" or self.transport.discipline != "fifo" or not reacts:
+            return None
+        # A queue that its buffer keeps below the threshold would never be marked.
+        most = self.buffer_bytes
+        return self._marking_bytes if most is None else min(self._marking_bytes, max(most // 2, self.frame.data_bytes))
 
     @property
     def _marking_bytes(self) -> int:
