@@ -24,7 +24,7 @@ EVENTS = tuple(
 # What windows and their ports can do, each with a transport of its own so that all are combined with something.
 FEATURES: dict[str, tuple[str, dict[str, Any]]] = {
     "tail drops": ("constant-window", {"port": Port(buffer=SMALL)}),
-    "coalesced ACKs": ("nscc:ack_every=16384B", {"port": Port(buffer=SMALL)}),
+    "coalesced ACKs": ("nscc:ack_every=16384B", {"port": Port(buffer=SMALL, ecn_threshold="none")}),
     "losses": ("mswift", {"fabric": {"losses": LOSSES}}),
     "links that come and go": ("nscc", {"fabric": {"link_events": EVENTS}}),
     "linear marks": ("dctcp", {"port": Port(ecn_threshold=Bytes("10kB"), ecn_full_threshold=Bytes("90kB"))}),
