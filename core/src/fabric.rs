@@ -7,7 +7,7 @@
 mod address;
 mod builder;
 mod fat_tree;
-mod idle_path;
+mod idle_round_trip;
 mod leaf_spine;
 mod named_links;
 mod schedule;
@@ -76,6 +76,8 @@ pub struct Fabric {
     pub latency: Vec<Ps>,
     /// Whether the link works at the start.
     pub alive: Vec<bool>,
+    /// Whether any link is slower than its kind.
+    pub has_degraded: bool,
     /// Shapes of the switches, from the first edge on.
     pub switches: Vec<SwitchShape>,
     /// How hosts are addressed.
@@ -99,6 +101,7 @@ impl Fabric {
         let (FabricConfig::FatTree { links_down, links_degraded, link_events, reconvergence_delay_ps, .. }
         | FabricConfig::LeafSpine { links_down, links_degraded, link_events, reconvergence_delay_ps, .. }) = config;
         fabric.degrade(links_degraded)?;
+        fabric.has_degraded = !links_degraded.is_empty();
         fabric.take_down(links_down)?;
         fabric.routes = vec![Routes::compute(&fabric, &fabric.alive)];
         fabric.plan_changes(link_events, *reconvergence_delay_ps)?;

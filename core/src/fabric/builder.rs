@@ -65,6 +65,7 @@ impl Builder {
             rate_bps: self.rate_bps,
             latency: self.latency,
             alive: vec![true; ports],
+            has_degraded: false,
             switches,
             addressing,
             routes: Vec::new(),

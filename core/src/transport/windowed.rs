@@ -79,21 +79,19 @@ impl<S: Sender> Windowed<S> {
         let starts = Starts::new(workload, host, jitter);
         let own = workload.sent_by(host as usize);
         let receives = workload.received_by(host as usize).len();
+        let nic = fabric.port_base[host as usize] as usize;
         let flow = |flow: &SendFlow| {
             let (frame, answer) = (host_rules.full_frame, host_rules.ack_frame);
-            let (ports, paths) = fabric.idle_path(host, flow.address, [frame, answer]);
-            let base_rtt = window.base_rtt.unwrap_or_else(|| {
-                // The way back has the same links.
-                fabric.idle_time(&ports, frame) + fabric.idle_time(&ports, answer)
-            });
+            let (round_trip, hops) = fabric.idle_round_trip(host, flow.address, [frame, answer]);
+            let base_rtt = window.base_rtt.unwrap_or(round_trip);
             let bytes = |size| match size {
-                WindowSize::Bdp(bdps) => (bdps * fabric.rate_bps[ports[0]] as f64 / 8e12 * base_rtt as f64).round() as u64,
+                WindowSize::Bdp(bdps) => (bdps * fabric.rate_bps[nic] as f64 / 8e12 * base_rtt as f64).round() as u64,
                 WindowSize::Bytes(bytes) => bytes,
             };
             let (max_window, initial_window) = (bytes(window.max).max(frame.into()), bytes(window.initial).max(frame.into()));
             let initial_window = initial_window.min(max_window);
-            let route = Route { base_rtt, hops: ports.len() as u32, max_window, initial_window, frame };
-            let sender = S::new(&rules, &route, paths);
+            let route = Route { base_rtt, hops, max_window, initial_window, frame };
+            let sender = S::new(&rules, &route, fabric.paths_to(host, flow.address));
             Flow { sender, out: Outstanding::default(), read: 0, moved_at: 0, has_begun: false, is_live: false }
         };
         Self {
