@@ -135,12 +135,10 @@ impl Port {
     #[cold]
     pub fn start_marking(&mut self, at: Ps) -> Option<Packet> {
         self.mark_served(at);
-        let started = self.held.as_ref().map_or(0, |held| held.outbox.len());
         let packet = self.start(at)?;
         let held = self.held.as_mut()?;
-        let (marks, is_lost) =
-            (held.discipline.control_first().is_some_and(ControlFirst::marks_leaving), held.outbox.len() == started);
-        held.may_mark = marks && !is_lost && !packet.is_control();
+        let marks = held.discipline.control_first().is_some_and(ControlFirst::marks_leaving);
+        held.may_mark = marks && !held.loses_served && !packet.is_control();
         Some(packet)
     }
 
