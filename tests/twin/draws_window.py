@@ -6,8 +6,8 @@ import random
 from typing import Any
 
 from twin.catalogue import SCHEMES
-from twin.draws import COLUMNS, SAMPLED, draw_balancer, draw_deployments, tell_apart
-from twin.draws_dcsim import draw_pairs, draw_size
+from twin.draws import SAMPLED, draw_balancer, draw_deployments
+from twin.draws_collectives import draw_collectives
 from twin.draws_fabric import PORTS, draw_fabric
 from twin.tree import Tree
 
@@ -160,27 +160,5 @@ def draw_swift(draw: random.Random, rtt: int) -> dict[str, Any]:
 
 
 def draw_messages(draw: random.Random, config: dict[str, Any]) -> dict[str, list[int]]:
-    """One or two patterns; more packets than `MOST_PACKETS` only if there are more messages."""
-    hosts = len(Tree(config["fabric"]).hosts)
-    messages: dict[str, list[int]] = {name: [] for name in COLUMNS}
-    for pattern in range(draw.choice((1, 1, 2, 3))):
-        start = draw.choice((0, 0, 7, draw.randint(0, 10**6), draw.randint(0, 10**7)))
-        pairs = draw_pairs(draw, hosts)
-        most = max(1, MOST_PACKETS // len(pairs))
-        for src, dst in pairs:
-            messages["src"].append(src)
-            messages["dst"].append(dst)
-            messages["bytes"].append(draw_size(draw, most, config["frame"]["payload_bytes"]))
-            messages["start_ps"].append(start + draw.choice((0, 0, 1, draw.randint(0, 10**6))))
-            messages["rank"].append(draw.randint(0, 9))
-            messages["collective"].append(pattern)
-    rows = len(messages["src"])
-    if draw.random() < 0.4:
-        for _ in range(draw.randint(1, min(rows, 20))):
-            on, dependent = sorted((draw.randrange(rows), draw.randrange(rows)))
-            if on != dependent:
-                messages["dep_message"].append(dependent)
-                messages["dep_on"].append(on)
-                messages["dep_event"].append(draw.randint(0, 1))
-        tell_apart(messages)
-    return messages
+    """Messages, those of a collective at about the same time."""
+    return draw_collectives(draw, config, MOST_PACKETS, scatters=True)
